@@ -1,0 +1,151 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, type Config } from '../config/config.js';
+import { AppError } from '../errors/app-error.js';
+import { REFUSED } from '../errors/refused.js';
+import { MetricsService } from '../observability/metrics.service.js';
+import { QuotaService } from '../quota/quota.service.js';
+import type { Identity, TenantContext, UpstreamSession } from '../request/credential.js';
+import type { RequestContext } from '../request/request-context.js';
+import type { Validation } from '../tidb-cloud/outcome.js';
+import { TidbCloudService } from '../tidb-cloud/tidb-cloud.service.js';
+import { type IdentifiedRequest, isShared, type SharedIdentity } from './identify.js';
+import { ProofService } from './proof.service.js';
+import { VALIDATION_POOL, ValidationPool } from './validation-pool.js';
+
+/** What one validation came to: a context, a rejection, or a wait in seconds until it is worth asking again. */
+type Verdict = TenantContext | 'rejected' | { retryAfterSeconds: number };
+
+/** A wait for a place among the proven is told at most this long. Contract: "Credentials and identity". */
+const MAX_PLACE_WAIT_SECONDS = 60;
+/** What an unavailable upstream that names no time is given. */
+const UNAVAILABLE_SECONDS = 5;
+const LONGEST_TIMER_MS = 3_600_000;
+
+/**
+ * Step 5 of the admission: a cached context, or one shared upstream validation, which proves or forgets the credential.
+ * Spec: "A credential leaves the set in three ways", "Revocation is noticed when the credential is revalidated".
+ */
+@Injectable()
+export class AuthService {
+  private readonly pool: ValidationPool<Verdict>;
+  /** One session for everything that works with the server's own key. */
+  private serverSession: UpstreamSession | undefined;
+
+  constructor(
+    @Inject(CONFIG) config: Config,
+    private readonly proof: ProofService,
+    private readonly upstream: TidbCloudService,
+    private readonly quota: QuotaService,
+    private readonly metrics: MetricsService,
+  ) {
+    this.pool = new ValidationPool(
+      (identity, signal) => this.validate(identity, signal),
+      { ...VALIDATION_POOL, waitMs: config.upstreamTimeoutMs },
+      startTimer,
+    );
+  }
+
+  /**
+   * The context that the call's operation works with. Synchronous while the context is cached.
+   * @throws AppError UNAUTHENTICATED, UPSTREAM_UNAVAILABLE; REFUSED where the call's credential proved itself just now
+   *   and its day's quota is used up
+   */
+  authenticate(context: RequestContext, request: IdentifiedRequest): TenantContext | Promise<TenantContext> {
+    const { identity } = context;
+    if (identity === undefined) {
+      this.metrics.countAuth('missing');
+      throw unauthenticated('This request carries no API key or access token that this server takes.');
+    }
+    if (isShared(identity)) return this.admit(context, request, this.acceptShared(context, identity));
+    const known = this.proof.context(identity);
+    return known === undefined ? this.prove(context, request, identity) : this.admit(context, request, known);
+  }
+
+  /** Forgets a credential that the upstream rejected in a later call. The server's own key is nobody's credential. */
+  forgetRejected(identity: Identity): void {
+    if (identity.kind !== 'shared') this.proof.reject(identity);
+  }
+
+  private async prove(context: RequestContext, request: IdentifiedRequest, identity: Identity): Promise<TenantContext> {
+    const verdict = await this.pool.run(identity, context.proven === true, context.signal);
+    if (verdict === 'rejected') {
+      throw unauthenticated(
+        'TiDB Cloud rejected this API key or access token. Do not retry with it; check or replace it.',
+      );
+    }
+    if (verdict === undefined) throw unavailable(1);
+    if ('retryAfterSeconds' in verdict) throw unavailable(verdict.retryAfterSeconds);
+    return this.admit(context, request, verdict);
+  }
+
+  /** The last step before the operation: a credential that proved itself at this very door pays its day's call here. */
+  private admit(context: RequestContext, request: IdentifiedRequest, tenant: TenantContext): TenantContext {
+    const { fingerprint } = tenant.identity;
+    if (context.taken.quota < 0) {
+      context.taken.quota = this.quota.tryCount(fingerprint);
+      if (context.taken.quota < 0) {
+        context.refusal = { limit: 'quota', retryAfterSeconds: this.quota.secondsToReset() };
+        throw REFUSED;
+      }
+    }
+    this.proof.use(request, tenant.identity);
+    context.tenant = tenant;
+    return tenant;
+  }
+
+  private async validate(identity: Identity, signal: AbortSignal): Promise<Verdict> {
+    const session: UpstreamSession = { credential: identity.credential };
+    const validation: Validation = await this.upstream.validate(session, signal);
+    this.metrics.countAuth(validation.kind);
+    if (validation.kind === 'unavailable') {
+      return { retryAfterSeconds: validation.retryAfterSeconds ?? UNAVAILABLE_SECONDS };
+    }
+    if (validation.kind === 'rejected') {
+      this.proof.reject(identity);
+      return 'rejected';
+    }
+    return this.takeIn({ identity, session });
+  }
+
+  private takeIn(tenant: TenantContext): TenantContext | { retryAfterSeconds: number } {
+    const waitMs = this.proof.waitToProve(tenant.identity);
+    if (waitMs > 0) return { retryAfterSeconds: Math.min(MAX_PLACE_WAIT_SECONDS, Math.ceil(waitMs / 1000)) };
+    this.proof.prove(tenant);
+    this.quota.noteAccepted(tenant.identity.fingerprint);
+    return tenant;
+  }
+
+  /** A shared token is accepted by its match alone; the address takes its place under it now. */
+  private acceptShared(context: RequestContext, identity: SharedIdentity): TenantContext {
+    const settled = this.proof.settle(identity);
+    if (settled !== identity && context.taken.quota >= 0) {
+      this.quota.uncount(identity.fingerprint, context.taken.quota);
+      context.taken.quota = -1;
+    }
+    context.identity = settled;
+    const known = this.proof.context(settled);
+    if (known !== undefined) return known;
+    this.serverSession ??= { credential: settled.credential };
+    const verdict = this.takeIn({ identity: settled, session: this.serverSession });
+    if ('retryAfterSeconds' in verdict) throw unavailable(verdict.retryAfterSeconds);
+    return verdict;
+  }
+}
+
+function unauthenticated(message: string): AppError {
+  return new AppError('UNAUTHENTICATED', message);
+}
+
+function unavailable(retryAfterSeconds: number): AppError {
+  return new AppError(
+    'UPSTREAM_UNAVAILABLE',
+    `This credential could not be checked with TiDB Cloud at the moment. Retry in ${retryAfterSeconds}s.`,
+    { retryAfterSeconds },
+  );
+}
+
+function startTimer(ms: number, callback: () => void): () => void {
+  const timer = setTimeout(callback, Math.min(ms, LONGEST_TIMER_MS));
+  timer.unref();
+  return () => clearTimeout(timer);
+}

@@ -1,0 +1,139 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Interval } from '@nestjs/schedule';
+import { CLOCK, type Clock } from '../clock/clock.js';
+import { CONFIG, type Config } from '../config/config.js';
+import { MetricsService } from '../observability/metrics.service.js';
+import { TelemetryService } from '../observability/telemetry.service.js';
+import type { Credential, Identity, TenantContext } from '../request/credential.js';
+import { type IdentifiedRequest, Identifier, type SharedIdentity } from './identify.js';
+import { type ForgetReason, ProvenCredentials } from './proven-credentials.js';
+import { NO_BUCKETS, type TenantBuckets } from './tenant-buckets.js';
+
+const DAY_MS = 86_400_000;
+const SWEEP_MS = 60_000;
+
+/** Identities under shared tokens that can be proven at once: all places of a day, and each token's overflow. */
+export function maxSharedIdentities(config: Config): number {
+  return config.v1Tokens.length * (config.v1MaxAddresses + 1);
+}
+
+/**
+ * Who a request claims to be and whether that is proven: the identity function and the two sets of proven credentials
+ * (tenants' own, and identities under shared tokens, which are counted apart).
+ */
+@Injectable()
+export class ProofService {
+  private readonly identifier: Identifier;
+  private readonly own: ProvenCredentials;
+  private readonly shared: ProvenCredentials;
+  private buckets: TenantBuckets = NO_BUCKETS;
+
+  constructor(
+    @Inject(CONFIG) config: Config,
+    @Inject(CLOCK) private readonly clock: Clock,
+    metrics: MetricsService,
+    private readonly telemetry: TelemetryService,
+  ) {
+    this.identifier = new Identifier({
+      sharedTokens: config.v1Tokens,
+      maxAddresses: config.v1MaxAddresses,
+      otherSecrets: config.adminToken === undefined ? [] : [config.adminToken],
+      serverCredential: serverCredential(config),
+      maxRemembered: config.provenMax,
+    });
+    const lives = {
+      provenIdleMs: config.provenTtlSeconds * 1000,
+      contextIdleMs: config.contextIdleSeconds * 1000,
+      contextMaxAgeMs: config.contextMaxAgeSeconds * 1000,
+    };
+    const buckets: TenantBuckets = {
+      waitForPlace: (identity, nowMs) => this.buckets.waitForPlace(identity, nowMs),
+      join: (identity, nowMs) => this.buckets.join(identity, nowMs),
+      leave: (identity, nowMs) => this.buckets.leave(identity, nowMs),
+    };
+    const listener = {
+      proven: (identity: Identity) => this.telemetry.emit({ event: 'credential_proven', tenant: identity.fingerprint }),
+      forgotten: (identity: Identity, reason: ForgetReason) => this.onForgotten(identity, reason),
+    };
+    this.own = new ProvenCredentials(config.provenMax, lives, buckets, listener);
+    this.shared = new ProvenCredentials(Math.max(1, maxSharedIdentities(config)), lives, buckets, listener);
+    metrics.gauge('tidb_mcp_proven_credentials', () => this.count());
+  }
+
+  /** Hands over the tenants' buckets, which follow their credentials in and out. */
+  attachBuckets(buckets: TenantBuckets): void {
+    this.buckets = buckets;
+  }
+
+  /** See {@link Identifier.identify}. */
+  identify(request: IdentifiedRequest, onV1: boolean, addressKey: string): Identity | undefined {
+    return this.identifier.identify(request, onV1, addressKey, this.utcDay());
+  }
+
+  /** Whether the identity's proof holds now. */
+  isProven(identity: Identity): boolean {
+    return this.setOf(identity).has(identity.fingerprint, this.clock.monotonicMs());
+  }
+
+  /** The identity's validated context while it lives. */
+  context(identity: Identity): TenantContext | undefined {
+    return this.setOf(identity).context(identity.fingerprint, this.clock.monotonicMs());
+  }
+
+  /** See {@link ProvenCredentials.waitToProve}: milliseconds. */
+  waitToProve(identity: Identity): number {
+    return this.setOf(identity).waitToProve(identity.fingerprint, this.clock.monotonicMs());
+  }
+
+  /** Takes an accepted credential in. Ask {@link waitToProve} first. */
+  prove(context: TenantContext): void {
+    this.setOf(context.identity).prove(context, this.clock.monotonicMs());
+  }
+
+  /** Notes that a request passed the four layers and authentication, and how its credential was spelled. */
+  use(request: IdentifiedRequest, identity: Identity): void {
+    this.setOf(identity).use(identity.fingerprint, this.clock.monotonicMs());
+    this.identifier.remember(request, identity);
+  }
+
+  /** Forgets a credential that the upstream rejected. */
+  reject(identity: Identity): void {
+    this.setOf(identity).reject(identity.fingerprint, this.clock.monotonicMs());
+  }
+
+  /** See {@link Identifier.settle}. */
+  settle(identity: SharedIdentity): SharedIdentity {
+    return this.identifier.settle(identity, this.utcDay());
+  }
+
+  /** Credentials proven now. */
+  count(): number {
+    const nowMs = this.clock.monotonicMs();
+    return this.own.count(nowMs) + this.shared.count(nowMs);
+  }
+
+  @Interval('proof-sweep', SWEEP_MS)
+  sweep(): void {
+    const nowMs = this.clock.monotonicMs();
+    this.own.sweep(nowMs);
+    this.shared.sweep(nowMs);
+  }
+
+  private setOf(identity: Identity): ProvenCredentials {
+    return identity.kind === 'shared' ? this.shared : this.own;
+  }
+
+  private onForgotten(identity: Identity, reason: ForgetReason): void {
+    this.identifier.drop(identity);
+    this.telemetry.emit({ event: 'credential_forgotten', tenant: identity.fingerprint, reason });
+  }
+
+  private utcDay(): number {
+    return Math.floor(this.clock.utcMs() / DAY_MS);
+  }
+}
+
+function serverCredential(config: Config): Credential | undefined {
+  const { tidbCloudPublicKey: publicKey, tidbCloudPrivateKey: privateKey } = config;
+  return publicKey === undefined || privateKey === undefined ? undefined : { kind: 'api-key', publicKey, privateKey };
+}

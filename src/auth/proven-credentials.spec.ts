@@ -1,0 +1,128 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Identity, TenantContext } from '../request/credential.js';
+import { ProvenCredentials } from './proven-credentials.js';
+import type { TenantBuckets } from './tenant-buckets.js';
+
+const HOUR = 3_600_000;
+const identity = (name: string): Identity => ({
+  kind: 'api-key',
+  fingerprint: name,
+  credential: { kind: 'api-key', publicKey: name, privateKey: 'x' },
+});
+const context = (name: string): TenantContext => ({
+  identity: identity(name),
+  session: { credential: identity(name).credential },
+});
+
+let events: string[];
+let placeWait: number;
+const buckets: TenantBuckets = {
+  waitForPlace: () => placeWait,
+  join: ({ fingerprint }) => void events.push(`join ${fingerprint}`),
+  leave: ({ fingerprint }) => void events.push(`leave ${fingerprint}`),
+};
+const listener = {
+  proven: ({ fingerprint }: Identity) => void events.push(`proven ${fingerprint}`),
+  forgotten: ({ fingerprint }: Identity, reason: string) => void events.push(`${reason} ${fingerprint}`),
+};
+const lives = { provenIdleMs: 24 * HOUR, contextIdleMs: HOUR / 2, contextMaxAgeMs: 0 };
+const set = (max = 10, changed: Partial<typeof lives> = {}) =>
+  new ProvenCredentials(max, { ...lives, ...changed }, buckets, listener);
+
+beforeEach(() => {
+  events = [];
+  placeWait = 0;
+});
+
+describe('The set of proven credentials', () => {
+  it('does not know a credential that was only presented', () => {
+    const proven = set();
+    proven.use('a', 0);
+    expect([proven.has('a', 0), proven.count(0)]).toEqual([false, 0]);
+  });
+
+  it('forgets a credential that the upstream rejects, with its context, but keeps its bucket', () => {
+    const proven = set();
+    proven.prove(context('a'), 0);
+    proven.reject('a', 1);
+    expect([proven.has('a', 1), proven.context('a', 1)]).toEqual([false, undefined]);
+    expect(events).toEqual(['join a', 'proven a', 'leave a', 'rejected a']);
+  });
+
+  it('lets a proof expire 24 hours after it was last used, and not before', () => {
+    const proven = set();
+    proven.prove(context('a'), 0);
+    proven.use('a', HOUR);
+    expect([proven.has('a', 25 * HOUR - 1), proven.has('a', 25 * HOUR)]).toEqual([true, false]);
+    expect(proven.count(25 * HOUR)).toBe(0);
+    expect(events.slice(2)).toEqual(['leave a', 'expired a']);
+  });
+
+  it('drops the least recently used credential when there are more than the cap', () => {
+    const proven = set(2);
+    for (const name of ['a', 'b']) proven.prove(context(name), 0);
+    proven.use('a', 1);
+    proven.prove(context('c'), 2);
+    expect(['a', 'b', 'c'].map((name) => proven.has(name, 2))).toEqual([true, false, true]);
+    expect(events).toContain('evicted b');
+  });
+
+  it('looks without refreshing anything', () => {
+    const proven = set();
+    proven.prove(context('a'), 0);
+    for (let t = 0; t < 24 * HOUR; t += HOUR) expect(proven.has('a', t)).toBe(true);
+    expect(proven.has('a', 24 * HOUR)).toBe(false);
+  });
+
+  it('keeps a context for 30 idle minutes, refreshed by every use', () => {
+    const proven = set();
+    proven.prove(context('a'), 0);
+    for (let t = 0; t <= 10 * HOUR; t += HOUR / 4) {
+      expect(proven.context('a', t)).toBeDefined();
+      proven.use('a', t);
+    }
+    expect(proven.context('a', 10.5 * HOUR - 1)).toBeDefined();
+    expect(proven.context('a', 10.5 * HOUR)).toBeUndefined();
+    expect(proven.has('a', 10.5 * HOUR)).toBe(true);
+  });
+
+  it('validates even a busy credential again once its context has reached the maximum age', () => {
+    const proven = set(10, { contextMaxAgeMs: HOUR });
+    proven.prove(context('a'), 0);
+    for (let t = 0; t < HOUR; t += HOUR / 4) proven.use('a', t);
+    expect(proven.context('a', HOUR - 1)).toBeDefined();
+    expect(proven.context('a', HOUR)).toBeUndefined();
+    proven.prove(context('a'), HOUR);
+    expect(proven.context('a', HOUR)).toBeDefined();
+    expect(events.filter((event) => event === 'proven a')).toHaveLength(1);
+  });
+
+  it('does not take a newcomer in while the bucket that would leave finds no place', () => {
+    const proven = set(1);
+    proven.prove(context('a'), 0);
+    placeWait = 5000;
+    expect(proven.waitToProve('b', 1)).toBe(5000);
+    expect(proven.waitToProve('a', 1)).toBe(0);
+    placeWait = 0;
+    expect(proven.waitToProve('b', 1)).toBe(0);
+  });
+
+  it('keeps the bucket of an expired proof that finds no place, though it proves nothing any more', () => {
+    const proven = set(2);
+    proven.prove(context('a'), 0);
+    placeWait = 1;
+    proven.sweep(24 * HOUR);
+    expect([proven.has('a', 24 * HOUR), events.includes('leave a')]).toEqual([false, false]);
+    proven.prove(context('a'), 24 * HOUR);
+    expect(events).toEqual(['join a', 'proven a', 'expired a', 'proven a']);
+  });
+
+  it('holds no secret of an idle context after a sweep', () => {
+    const proven = set();
+    proven.prove(context('a'), 0);
+    proven.prove(context('b'), HOUR);
+    proven.sweep(HOUR);
+    proven.use('a', HOUR);
+    expect([proven.context('a', HOUR), proven.context('b', HOUR)]).toEqual([undefined, context('b')]);
+  });
+});
