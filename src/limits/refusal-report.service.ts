@@ -1,0 +1,27 @@
+import { Injectable } from '@nestjs/common';
+import { MetricsService } from '../observability/metrics.service.js';
+import { TelemetryService } from '../observability/telemetry.service.js';
+import type { Limit, Refusal, RequestContext } from '../request/request-context.js';
+
+/** Counts and tells what the layers turned away: exactly in the metrics, sampled under a flood in the telemetry. */
+@Injectable()
+export class RefusalReportService {
+  constructor(
+    private readonly metrics: MetricsService,
+    private readonly telemetry: TelemetryService,
+  ) {}
+
+  refused(context: RequestContext, refusal: Refusal): void {
+    this.metrics.countRefusal(refusal.limit, context.surface);
+    const tenant = context.proven === true || refusal.limit === 'quota' ? context.identity?.fingerprint : undefined;
+    this.telemetry.refused(refusal.limit, context.surface, tenant ?? null);
+  }
+
+  overflowed(): void {
+    this.metrics.countPreauthOverflow();
+  }
+
+  watch(read: () => Record<Exclude<Limit, 'quota'>, number>): void {
+    this.metrics.gauge('tidb_mcp_buckets', read);
+  }
+}
