@@ -1,0 +1,80 @@
+import { randomBytes } from 'node:crypto';
+import { Logger } from '@nestjs/common';
+import { parseConfig } from './config/parse-config.js';
+import { type Sandbox, startSandbox } from './sandbox/sandbox.adapter.js';
+import { runServer, untilToldToStop } from './serve.js';
+
+const EXIT_CONFIGURATION = 78;
+
+/**
+ * Everything embedded, for a newcomer: a sandbox of TiDB Cloud's API, the control database in a file, the server, and
+ * lines to paste. What is set in the environment still holds, but for where TiDB Cloud is. Contract: "Commands".
+ * @returns the exit status
+ */
+export async function startDemo(env: Readonly<Record<string, string | undefined>>): Promise<number> {
+  const sandbox = await startSandbox();
+  const parsed = parseConfig({
+    TIDB_MCP_CONTROL_DB_URL: 'sqlite:./data/demo.db',
+    TIDB_MCP_TELEMETRY: 'file:./data/demo-telemetry.jsonl',
+    TIDB_MCP_LOG_LEVEL: 'warn',
+    TIDB_MCP_SHUTDOWN_GRACE_SECONDS: '0',
+    TIDB_MCP_ADMIN_TOKEN: randomBytes(16).toString('hex'),
+    ...set(env),
+    TIDB_MCP_SERVERLESS_API_URL: sandbox.serverlessUrl,
+    TIDB_MCP_IAM_API_URL: sandbox.iamUrl,
+  });
+  if (!parsed.ok) {
+    process.stderr.write(parsed.problems.map((line) => `${line}\n`).join(''));
+    await sandbox.close();
+    return EXIT_CONFIGURATION;
+  }
+  const running = await runServer(parsed.config);
+  process.stdout.write(welcome(running.url, sandbox, parsed.config.adminToken ?? ''));
+  await untilToldToStop(running, new Logger('Demo'));
+  await sandbox.close();
+  return 0;
+}
+
+/** An empty variable is unset, here as everywhere. */
+function set(env: Readonly<Record<string, string | undefined>>): Record<string, string | undefined> {
+  return Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
+}
+
+function welcome(url: string, sandbox: Sandbox, adminToken: string): string {
+  const key = `${sandbox.publicKey}:${sandbox.privateKey}`;
+  const rpc = JSON.stringify({
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'tools/call',
+    params: { name: 'tidb_list_clusters', arguments: { pageSize: 3 } },
+  });
+  return `
+tidb-cloud-mcp demo: the server listens on ${url}
+  MCP    ${url}/mcp
+  REST   ${url}/v1
+  Docs   ${url}/docs
+  Key    ${key}   (of the embedded sandbox; nothing here reaches TiDB Cloud)
+
+Paste these into another terminal.
+
+A first call, which proves the key:
+  curl -sS -u '${key}' '${url}/v1/clusters?pageSize=2'
+
+The same operation as an agent calls it:
+  curl -sS -u '${key}' -H 'Content-Type: application/json' -H 'Accept: application/json, text/event-stream' -d '${rpc}' ${url}/mcp
+
+The limits in force, and what is left of today's quota:
+  curl -sS -u '${key}' ${url}/v1/capabilities
+
+A refusal: forty calls in a row meet the burst of twenty; the last answer is shown with its headers:
+  curl -sS -i -u '${key}' '${url}/v1/regions#[1-40]' | tail -n 12
+
+The document that clients are made from:
+  curl -sS ${url}/openapi.json
+
+The operator's counts:
+  curl -sS -H 'Authorization: Bearer ${adminToken}' -H 'Accept: application/json' ${url}/metrics
+
+Stop with Ctrl-C.
+`;
+}

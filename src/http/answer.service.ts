@@ -1,0 +1,111 @@
+import { HttpException, Injectable, Logger } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AppError } from '../errors/app-error.js';
+import { errorBody } from '../errors/error-body.js';
+import { ERROR_CODES, type ErrorCode } from '../errors/error-code.js';
+import { REFUSED } from '../errors/refused.js';
+import { renderRefusal } from '../limits/refusal.js';
+import { findRequestContext, type Refusal, type RequestContext } from '../request/request-context.js';
+import { EntryService } from './entry.service.js';
+import { pathText } from './http-request-context.js';
+import { RouteTable } from './route-table.js';
+import { closesConnection } from './unread-body.js';
+
+const CHALLENGES = ['Basic realm="tidb-cloud-mcp", charset="UTF-8"', 'Bearer realm="tidb-cloud-mcp"'];
+
+/** Codes of failures that the frameworks find, by their status. */
+const FRAMEWORK_CODES = new Map<number, ErrorCode>([
+  [400, 'INVALID_ARGUMENT'],
+  [404, 'NOT_FOUND'],
+  [408, 'REQUEST_TIMEOUT'],
+  [413, 'BODY_TOO_LARGE'],
+  [414, 'INVALID_ARGUMENT'],
+  [415, 'UNSUPPORTED_MEDIA_TYPE'],
+]);
+
+/** Renders every answer that is not a success, and sees to it that whoever gets one has paid for it. */
+@Injectable()
+export class AnswerService {
+  readonly routes = new RouteTable();
+  private readonly logger = new Logger('Http');
+
+  constructor(private readonly entry: EntryService) {}
+
+  /** Answers a failure. What no guard has charged is charged here, and may be refused instead. */
+  fail(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+    const context = findRequestContext(request.raw) ?? this.entry.enter(request, reply);
+    if (error === REFUSED && context.refusal !== undefined) {
+      return this.refuse(this.entry.admission.refuse(context, context.refusal), context, request, reply);
+    }
+    const refusal = this.entry.admission.passAll(context);
+    if (refusal !== undefined) return this.refuse(refusal, context, request, reply);
+    this.send(this.asAppError(error, request), context, request, reply);
+  }
+
+  /** Sends a refusal. */
+  refuse(refusal: Refusal, context: RequestContext, request: FastifyRequest, reply: FastifyReply): void {
+    const { status, retryAfter, contentType, body } = renderRefusal(refusal, context);
+    if (closesConnection(request.raw.headers)) reply.header('connection', 'close');
+    reply
+      .code(status)
+      .header('content-type', contentType)
+      .header('retry-after', retryAfter)
+      .header('cache-control', 'no-store')
+      .send(asBytes(body));
+  }
+
+  /** Sends an expected failure in the shape of its surface. */
+  send(
+    error: AppError,
+    shape: Pick<RequestContext, 'surface' | 'modern'>,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): void {
+    if (reply.sent || reply.raw.headersSent) {
+      reply.raw.destroy();
+      return;
+    }
+    const { code, message, extras } = error;
+    const { contentType, body } = errorBody(shape.surface, shape.modern, code, message, extras);
+    if (!request.raw.complete && closesConnection(request.raw.headers)) reply.header('connection', 'close');
+    if (extras.retryAfterSeconds !== undefined) reply.header('retry-after', String(extras.retryAfterSeconds));
+    if (extras.allow !== undefined) reply.header('allow', extras.allow.join(', '));
+    if (code === 'UNAUTHENTICATED') reply.header('www-authenticate', CHALLENGES);
+    reply
+      .code(error.status)
+      .header('content-type', contentType)
+      .header('cache-control', 'no-store')
+      .send(asBytes(body));
+  }
+
+  private asAppError(error: unknown, request: FastifyRequest): AppError {
+    if (error instanceof AppError) return error;
+    const status = error instanceof HttpException ? error.getStatus() : statusOf(error);
+    const code = status === undefined ? undefined : FRAMEWORK_CODES.get(status);
+    if (code === 'NOT_FOUND') return this.unmatched(request);
+    if (code !== undefined) return new AppError(code, `${ERROR_CODES[code].title}: this request could not be read.`);
+    this.logger.error('A request failed in a way that this server did not expect.', error);
+    return new AppError(
+      'INTERNAL',
+      'This server failed to answer the request; the fault is not yours. Try again later.',
+    );
+  }
+
+  private unmatched(request: FastifyRequest): AppError {
+    const allow = this.routes.methodsOf(pathText(request.raw.url ?? ''));
+    if (allow.length === 0) {
+      return new AppError('NOT_FOUND', 'There is nothing at this path. MCP is at POST /mcp, REST at /v1/, see /docs.');
+    }
+    return new AppError('METHOD_NOT_ALLOWED', `This path takes ${allow.join(', ')} only.`, { allow });
+  }
+}
+
+function statusOf(error: unknown): number | undefined {
+  const status = (error as { statusCode?: unknown } | undefined)?.statusCode;
+  return typeof status === 'number' ? status : undefined;
+}
+
+/** Fastify would add a charset to the type of a text, which JSON's media types do not have (RFC 8259). */
+function asBytes(body: string): Buffer {
+  return Buffer.from(body, 'utf8');
+}

@@ -1,0 +1,112 @@
+import type { IncomingMessage } from 'node:http';
+import { Inject, Injectable } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { CONFIG, type Config } from '../config/config.js';
+import { AppError } from '../errors/app-error.js';
+import { isModernRevision } from '../errors/error-body.js';
+import { AnswerService } from './answer.service.js';
+import { EntryService } from './entry.service.js';
+import { pathText, surfaceOf } from './http-request-context.js';
+import { OriginHostCheck } from './origin-host.js';
+
+const EXPOSED = 'Retry-After, RateLimit, RateLimit-Policy, WWW-Authenticate, Allow';
+const PREFLIGHT_SECONDS = '600';
+/** Header names that a page asks leave for; `Authorization` must be named, a wildcard does not cover it. */
+const HEADER_LIST = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+(?:[ \t]*,[ \t]*[A-Za-z0-9!#$%&'*+.^_`|~-]+)*$/;
+/** RFC 9110: `type/subtype`, parameters aside. */
+const MEDIA_TYPE = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+[ \t]*(?:;|$)/;
+const EXPECTATION_FAILED = Symbol('expectation failed');
+
+/**
+ * The first to see a request: what is free and constant (step 0), then the context, then the look-ahead that refuses a
+ * flood before the framework has spent anything on it. Contract: "Admission, in order".
+ */
+@Injectable()
+export class FrontDoorService {
+  private readonly check: OriginHostCheck;
+  private closing = false;
+
+  constructor(
+    @Inject(CONFIG) config: Config,
+    private readonly entry: EntryService,
+    private readonly answers: AnswerService,
+  ) {
+    this.check = new OriginHostCheck(config);
+  }
+
+  /** From now on every request is told that this instance is going away. */
+  close(): void {
+    this.closing = true;
+  }
+
+  /** Marks a request whose `Expect` nobody here understands; it pays like any other and then gets its 417. */
+  expectationFailed(raw: object): void {
+    (raw as { [EXPECTATION_FAILED]?: true })[EXPECTATION_FAILED] = true;
+  }
+
+  /** Answers the request and says true, or lets it on and says false. */
+  receive(request: FastifyRequest, reply: FastifyReply): boolean {
+    if (this.answersFree(request, reply)) return true;
+    const error = unanswerable(request.raw);
+    const context = this.entry.enter(request, reply, error === undefined);
+    const refusal = this.entry.admission.lookAhead(context);
+    if (refusal !== undefined) this.answers.refuse(refusal, context, request, reply);
+    else if (error !== undefined) this.answers.fail(error, request, reply);
+    return refusal !== undefined || error !== undefined;
+  }
+
+  private answersFree(request: FastifyRequest, reply: FastifyReply): boolean {
+    const { headers, url = '', method } = request.raw;
+    const path = pathText(url);
+    if (this.closing) {
+      reply.header('connection', 'close');
+      return this.say(new AppError('SHUTTING_DOWN', SHUTTING_DOWN, { retryAfterSeconds: 1 }), request, reply);
+    }
+    if (!path.startsWith('/health/') && !this.check.isHostAllowed(headers.host)) {
+      return this.say(new AppError('FORBIDDEN', 'This server does not answer for this Host.'), request, reply);
+    }
+    const verdict = this.check.judgeOrigin(headers.origin, headers.host);
+    if (verdict === 'forbidden') {
+      return this.say(new AppError('FORBIDDEN', 'Pages of this Origin may not call this server.'), request, reply);
+    }
+    if (verdict === 'allowed') {
+      reply.header('access-control-allow-origin', headers.origin).header('vary', 'Origin');
+      reply.header('access-control-expose-headers', EXPOSED);
+      if (method === 'OPTIONS' && headers['access-control-request-method'] !== undefined)
+        return preflight(request, reply);
+    }
+    if (!path.startsWith('/.well-known/oauth-protected-resource')) return false;
+    return this.say(new AppError('NOT_FOUND', 'This server publishes no OAuth metadata.'), request, reply);
+  }
+
+  private say(error: AppError, request: FastifyRequest, reply: FastifyReply): true {
+    const surface = surfaceOf(pathText(request.raw.url ?? ''));
+    const revision = request.raw.headers['mcp-protocol-version'];
+    const modern = typeof revision === 'string' && isModernRevision(revision);
+    this.answers.send(error, { surface, modern }, request, reply);
+    return true;
+  }
+}
+
+/** What the router would answer by itself, once it has paid. Contract: "also where no route, guard or hook would run". */
+function unanswerable(raw: IncomingMessage): AppError | undefined {
+  if (EXPECTATION_FAILED in raw) {
+    return new AppError('INVALID_ARGUMENT', 'Expect: only 100-continue is allowed.', { status: 417 });
+  }
+  const type = raw.headers['content-type'];
+  if (type === undefined || MEDIA_TYPE.test(type)) return undefined;
+  return new AppError('UNSUPPORTED_MEDIA_TYPE', 'The Content-Type is malformed; application/json is allowed.');
+}
+
+const SHUTTING_DOWN = 'This instance is shutting down. Retry in 1s; another instance takes the call.';
+
+function preflight(request: FastifyRequest, reply: FastifyReply): true {
+  const asked = request.raw.headers['access-control-request-headers'];
+  if (asked !== undefined && HEADER_LIST.test(asked)) reply.header('access-control-allow-headers', asked);
+  reply
+    .code(204)
+    .header('access-control-allow-methods', 'GET, POST')
+    .header('access-control-max-age', PREFLIGHT_SECONDS)
+    .send();
+  return true;
+}

@@ -1,0 +1,49 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isModernRevision, type Surface } from '../errors/error-body.js';
+import type { Identity, TenantContext } from '../request/credential.js';
+import type { AdmissionStage, ClientAddress, Refusal, RequestContext, Taken } from '../request/request-context.js';
+
+/** The path's text: what stands before the query. It decides the shape of an answer, never its price. */
+export function pathText(url: string): string {
+  const query = url.indexOf('?');
+  return query < 0 ? url : url.slice(0, query);
+}
+
+/** The surface of a path's text. Contract: "Refusals". */
+export function surfaceOf(path: string): Surface {
+  if (path.startsWith('/v1/')) return 'v1';
+  return path === '/mcp' ? 'mcp' : 'other';
+}
+
+/** The shared state of one HTTP request; what is seldom needed is made when it is asked for. */
+export class HttpRequestContext implements RequestContext {
+  readonly modern: boolean;
+  proven: boolean | undefined = undefined;
+  stage: AdmissionStage = 'new';
+  refusal: Refusal | undefined = undefined;
+  tenant: TenantContext | undefined = undefined;
+  readonly taken: Taken = { preauth: -1, tenant: -1, quota: -1, global: -1 };
+  private controller: AbortController | undefined = undefined;
+
+  constructor(
+    readonly surface: Surface,
+    readonly call: boolean,
+    readonly client: ClientAddress,
+    public identity: Identity | undefined,
+    private readonly exchange: { readonly request: IncomingMessage; readonly response: ServerResponse },
+  ) {
+    const revision = exchange.request.headers['mcp-protocol-version'];
+    this.modern = typeof revision === 'string' && isModernRevision(revision);
+  }
+
+  /** Aborted when the caller goes away before the answer is complete. */
+  get signal(): AbortSignal {
+    if (this.controller === undefined) {
+      const controller = (this.controller = new AbortController());
+      const { response } = this.exchange;
+      if (response.destroyed && !response.writableFinished) controller.abort();
+      else response.once('close', () => (response.writableFinished ? undefined : controller.abort()));
+    }
+    return this.controller.signal;
+  }
+}

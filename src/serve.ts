@@ -1,0 +1,96 @@
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Logger } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { AppModule } from './app.module.js';
+import type { Clock } from './clock/clock.js';
+import type { Config } from './config/config.js';
+import { FrontDoorService } from './http/front-door.service.js';
+import { createHttpAdapter } from './http/http.adapter.js';
+import { HealthRegistry } from './observability/health-registry.service.js';
+import { createLogService } from './observability/observability.module.js';
+import { setupDocs } from './openapi.js';
+
+/** Requests under way get this long once the listener is closed. Contract: `TIDB_MCP_SHUTDOWN_GRACE_SECONDS`. */
+const DRAIN_MS = 20_000;
+
+/** A server that listens. */
+export interface RunningServer {
+  readonly app: NestFastifyApplication;
+  /** Where it listens, with the port that was really taken. */
+  readonly url: string;
+  /**
+   * Stops as the contract says: readiness is 503 at once and calls are served for the grace, then the listener closes,
+   * running requests end, and the last flush is made. Ending `hurry` cuts the grace short. Stopping twice is once.
+   */
+  stop(hurry?: AbortSignal): Promise<void>;
+}
+
+/** Starts the HTTP server. The logger is the caller's affair; `clock` is the machine's unless a test brings one. */
+export async function runServer(config: Config, clock?: Clock): Promise<RunningServer> {
+  const http = createHttpAdapter();
+  const app = await NestFactory.create<NestFastifyApplication>(AppModule.forRoot(config, clock), http.adapter, {
+    bodyParser: false,
+    abortOnError: false,
+    bufferLogs: false,
+    logger: createLogService(config),
+  });
+  http.connect(app);
+  await setupDocs(app);
+  try {
+    await app.listen({ host: config.host, port: config.port });
+  } catch (error) {
+    await app.close();
+    throw error;
+  }
+  const server = app.getHttpServer() as Server;
+  let stopping: Promise<void> | undefined;
+  return {
+    app,
+    url: urlOf(server.address() as AddressInfo),
+    stop: (hurry) => (stopping ??= stopGracefully(app, config.shutdownGraceSeconds * 1000, hurry)),
+  };
+}
+
+/** Serves until the process is told to stop; answers the exit status. A second signal cuts the grace short. */
+export async function startServer(config: Config, warnings: readonly string[]): Promise<number> {
+  const running = await runServer(config);
+  const logger = new Logger('Serve');
+  for (const warning of warnings) logger.warn(warning);
+  logger.log(`tidb-cloud-mcp listens on ${running.url}`);
+  await untilToldToStop(running, logger);
+  return 0;
+}
+
+/** Waits for SIGTERM or SIGINT and stops the server. */
+export async function untilToldToStop(running: RunningServer, logger: Logger): Promise<void> {
+  const hurry = new AbortController();
+  await new Promise<void>((resolve) => {
+    let told = false;
+    const onSignal = (signal: NodeJS.Signals): void => {
+      logger.log(told ? `${signal} again: no more waiting for new requests.` : `${signal}: shutting down.`);
+      if (told) hurry.abort();
+      told = true;
+      resolve();
+    };
+    process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
+  });
+  await running.stop(hurry.signal);
+  logger.log('Stopped.');
+}
+
+async function stopGracefully(app: NestFastifyApplication, graceMs: number, hurry?: AbortSignal): Promise<void> {
+  app.get(HealthRegistry).startShutdown();
+  if (graceMs > 0) await pause(graceMs, undefined, hurry === undefined ? {} : { signal: hurry }).catch(() => {});
+  app.get(FrontDoorService).close();
+  const server = app.getHttpServer() as Server;
+  const cut = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
+  await app.close();
+  clearTimeout(cut);
+}
+
+function urlOf({ address, family, port }: AddressInfo): string {
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+}

@@ -1,0 +1,118 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Libsql from 'libsql';
+import mysql from 'mysql2/promise';
+import pg from 'pg';
+
+/** A scratch database of one test file. */
+export interface ScratchDatabase {
+  readonly url: string;
+  /** Runs one statement beside the server under test; parameters are written into it. */
+  query(sql: string): Promise<Record<string, unknown>[]>;
+  drop(): Promise<void>;
+}
+
+/** One kind of control database that the suites run on. */
+export interface DatabaseKind {
+  readonly name: 'libsql' | 'MySQL protocol' | 'PostgreSQL';
+  /** Whether it can be reached here. */
+  readonly available: boolean;
+  /** Why a suite on it is skipped, for its title. */
+  readonly note: string;
+  readonly create: () => Promise<ScratchDatabase>;
+}
+
+const MYSQL_URL = process.env['TEST_MYSQL_URL'];
+const POSTGRES_URL = process.env['TEST_POSTGRES_URL'];
+
+const scratchName = () => `quota_test_${randomBytes(6).toString('hex')}`;
+
+function withDatabase(url: string, name: string): string {
+  const changed = new URL(url);
+  changed.pathname = `/${name}`;
+  return changed.href;
+}
+
+function createFile(): Promise<ScratchDatabase> {
+  const folder = mkdtempSync(join(tmpdir(), 'quota-test-'));
+  const path = join(folder, 'control.db');
+  return Promise.resolve({
+    url: `sqlite:${path}`,
+    query: (sql) => {
+      const database = new Libsql(path, { timeout: 2_000 });
+      try {
+        const statement = database.prepare(sql);
+        if (statement.reader) return Promise.resolve(statement.all() as Record<string, unknown>[]);
+        statement.run();
+        return Promise.resolve([]);
+      } finally {
+        database.close();
+      }
+    },
+    drop: () => {
+      rmSync(folder, { recursive: true, force: true });
+      return Promise.resolve();
+    },
+  });
+}
+
+async function createMysql(): Promise<ScratchDatabase> {
+  const admin = MYSQL_URL ?? '';
+  const name = scratchName();
+  const query = async (url: string, sql: string) => {
+    const connection = await mysql.createConnection({ uri: url, dateStrings: true, supportBigNumbers: true });
+    try {
+      const [rows] = await connection.query(sql);
+      return Array.isArray(rows) ? (rows as Record<string, unknown>[]) : [];
+    } finally {
+      await connection.end();
+    }
+  };
+  await query(admin, `CREATE DATABASE ${name}`);
+  const url = withDatabase(admin, name);
+  return { url, query: (sql) => query(url, sql), drop: async () => void (await query(admin, `DROP DATABASE ${name}`)) };
+}
+
+async function createPostgres(): Promise<ScratchDatabase> {
+  const admin = POSTGRES_URL ?? '';
+  const name = scratchName();
+  const query = async (connectionString: string, sql: string) => {
+    const client = new pg.Client({ connectionString });
+    await client.connect();
+    try {
+      return (await client.query(sql)).rows as Record<string, unknown>[];
+    } finally {
+      await client.end();
+    }
+  };
+  await query(admin, `CREATE DATABASE ${name}`);
+  const url = withDatabase(admin, name);
+  const drop = async () => void (await query(admin, `DROP DATABASE ${name} WITH (FORCE)`));
+  return { url, query: (sql) => query(url, sql), drop };
+}
+
+function note(available: boolean, variable: string): string {
+  return available ? '' : ` (skipped: ${variable} is not set)`;
+}
+
+/** The three kinds, also the ones that can't be reached here, so that a report says what was skipped. */
+export const DATABASE_KINDS: readonly DatabaseKind[] = [
+  { name: 'libsql', available: true, note: '', create: createFile },
+  {
+    name: 'MySQL protocol',
+    available: MYSQL_URL !== undefined,
+    note: note(MYSQL_URL !== undefined, 'TEST_MYSQL_URL'),
+    create: createMysql,
+  },
+  {
+    name: 'PostgreSQL',
+    available: POSTGRES_URL !== undefined,
+    note: note(POSTGRES_URL !== undefined, 'TEST_POSTGRES_URL'),
+    create: createPostgres,
+  },
+];
+
+/** The kinds that are servers of their own, reached over the network. */
+export const SERVER_KINDS = DATABASE_KINDS.filter(({ name }) => name !== 'libsql');
