@@ -1,0 +1,57 @@
+import type { Clock } from '../../src/clock/clock.js';
+import type { Config } from '../../src/config/config.js';
+import type { MetricsService } from '../../src/observability/metrics.service.js';
+import type { UpstreamSession } from '../../src/request/credential.js';
+import type { Sandbox } from '../../src/sandbox/sandbox.adapter.js';
+import { TidbCloudService } from '../../src/tidb-cloud/tidb-cloud.service.js';
+
+/** A clock that stands still until it is moved. */
+export class HandClock implements Clock {
+  private ms = 0;
+  private readonly startUtcMs = Date.UTC(2026, 10, 29, 12, 0, 30);
+
+  monotonicMs(): number {
+    return this.ms;
+  }
+
+  utcMs(): number {
+    return this.startUtcMs + this.ms;
+  }
+
+  advanceSeconds(seconds: number): void {
+    this.ms += seconds * 1000;
+  }
+}
+
+/** A client over real sockets, with what it counted. */
+export interface Harness {
+  readonly client: TidbCloudService;
+  /** The outcome labels, one an exchange. */
+  readonly observed: string[];
+}
+
+export function createClient(
+  urls: { serverlessUrl: string; iamUrl: string },
+  clock: Clock,
+  upstreamTimeoutMs = 5000,
+): Harness {
+  const observed: string[] = [];
+  const metrics = { observeUpstream: (outcome: string) => observed.push(outcome) } as unknown as MetricsService;
+  const config = { serverlessApiUrl: urls.serverlessUrl, iamApiUrl: urls.iamUrl, upstreamTimeoutMs } as Config;
+  return { client: new TidbCloudService(config, clock, metrics), observed };
+}
+
+/** A new session of the sandbox's first key. */
+export function keySession(sandbox: Sandbox, privateKey = sandbox.privateKey): UpstreamSession {
+  return { credential: { kind: 'api-key', publicKey: sandbox.publicKey, privateKey } };
+}
+
+/** A new session of the first key's OAuth token. */
+export function tokenSession(sandbox: Sandbox, token = sandbox.token ?? ''): UpstreamSession {
+  return { credential: { kind: 'oauth', token } };
+}
+
+/** A signal of a caller who stays. */
+export function staying(): AbortSignal {
+  return new AbortController().signal;
+}
