@@ -66,8 +66,8 @@ The same operation as an agent calls it:
 The limits in force, and what is left of today's quota:
   curl -sS -u '${key}' ${url}/v1/capabilities
 
-A refusal: forty calls in a row meet the burst of twenty; the last answer is shown with its headers:
-  curl -sS -i -u '${key}' '${url}/v1/regions#[1-40]' | tail -n 12
+A refusal: thirty calls in a row are more than a burst of twenty; the last three answers with their status:
+  curl -sS -u '${key}' -w ' <- %{http_code}\\n' '${url}/v1/capabilities#[1-30]' | tail -n 3
 
 The document that clients are made from:
   curl -sS ${url}/openapi.json

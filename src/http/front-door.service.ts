@@ -58,11 +58,12 @@ export class FrontDoorService {
   private answersFree(request: FastifyRequest, reply: FastifyReply): boolean {
     const { headers, url = '', method } = request.raw;
     const path = pathText(url);
-    if (this.closing) {
+    const isHealth = path.startsWith('/health/');
+    if (this.closing && !isHealth) {
       reply.header('connection', 'close');
       return this.say(new AppError('SHUTTING_DOWN', SHUTTING_DOWN, { retryAfterSeconds: 1 }), request, reply);
     }
-    if (!path.startsWith('/health/') && !this.check.isHostAllowed(headers.host)) {
+    if (!isHealth && !this.check.isHostAllowed(headers.host)) {
       return this.say(new AppError('FORBIDDEN', 'This server does not answer for this Host.'), request, reply);
     }
     const verdict = this.check.judgeOrigin(headers.origin, headers.host);
