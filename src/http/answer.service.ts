@@ -91,9 +91,11 @@ export class AnswerService {
     );
   }
 
-  private unmatched(request: FastifyRequest): AppError {
-    const allow = this.routes.methodsOf(pathText(request.raw.url ?? ''));
-    if (allow.length === 0) {
+  /** What a request gets that no route answers: 405 where its path has other methods, 404 otherwise. */
+  unmatched(request: FastifyRequest): AppError {
+    const { url = '', method = '' } = request.raw;
+    const allow = this.routes.methodsOf(pathText(url));
+    if (allow.length === 0 || allow.includes(method)) {
       return new AppError('NOT_FOUND', 'There is nothing at this path. MCP is at POST /mcp, REST at /v1/, see /docs.');
     }
     return new AppError('METHOD_NOT_ALLOWED', `This path takes ${allow.join(', ')} only.`, { allow });

@@ -35,12 +35,12 @@ export class EntryService {
     const surface = surfaceOf(path);
     const client = this.clientIp.read(raw);
     this.metrics.countClientIp(client.source);
-    const mark = markOf(request);
+    const mark = answerable ? markOf(request) : {};
     const isFree = this.isFree(mark, raw);
     const identity =
       isFree || mark.admin === true ? undefined : this.proof.identify(raw, path.startsWith('/v1/'), client.key);
     const exchange = { request: raw, response: reply.raw };
-    const context = new HttpRequestContext(surface, answerable && mark.call === true, client, identity, exchange);
+    const context = new HttpRequestContext(surface, mark.call === true, client, identity, exchange);
     if (isFree) context.stage = 'admitted';
     setRequestContext(raw, context);
     return context;

@@ -47,7 +47,7 @@ export class FrontDoorService {
   /** Answers the request and says true, or lets it on and says false. */
   receive(request: FastifyRequest, reply: FastifyReply): boolean {
     if (this.answersFree(request, reply)) return true;
-    const error = unanswerable(request.raw);
+    const error = request.raw.method === 'HEAD' ? this.answers.unmatched(request) : unanswerable(request.raw);
     const context = this.entry.enter(request, reply, error === undefined);
     const refusal = this.entry.admission.lookAhead(context);
     if (refusal !== undefined) this.answers.refuse(refusal, context, request, reply);

@@ -46,7 +46,7 @@ export function createHttpAdapter(): HttpAdapter {
     if (!door?.receive(request, reply)) done();
   });
   fastify.addHook('onRoute', ({ method, url }) => {
-    for (const one of [method].flat()) answers?.routes.add(one, url);
+    for (const one of [method].flat()) if (one !== 'HEAD') answers?.routes.add(one, url);
   });
   return {
     adapter,

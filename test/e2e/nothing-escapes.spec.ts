@@ -26,6 +26,7 @@ const STRAYS: [string, string, number][] = [
   ['DELETE /mcp', requestText('DELETE /mcp'), 405],
   ['HEAD', requestText('HEAD /v1/clusters'), 405],
   ['HEAD of a free route', requestText('HEAD /health/live'), 405],
+  ['HEAD of a page', requestText('HEAD /docs/swagger-ui.css'), 405],
   ['an odd method', requestText('M-SEARCH /v1/clusters'), 405],
   ['PURGE', requestText('PURGE /nowhere'), 404],
   ['LINK on a parameter route', requestText('LINK /v1/clusters/1'), 405],
@@ -71,6 +72,10 @@ describe('Whatever arrives', () => {
   it('is told which methods a path has', async () => {
     expect((await ask(`${server.url}/mcp`)).headers.get('allow')).toBe('POST');
     expect((await ask(`${server.url}/v1/clusters`, { method: 'PUT' })).headers.get('allow')).toBe('GET');
+  });
+
+  it('is unknown below a folder of pages as anywhere else', async () => {
+    expect((await ask(`${server.url}/docs/nowhere`)).status).toBe(404);
   });
 
   it('has the shape of its path, whatever it matched', async () => {

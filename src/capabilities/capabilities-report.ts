@@ -1,0 +1,51 @@
+import { z } from 'zod';
+
+const bucket = (keyedBy: 'client-ip' | 'credential' | 'instance', what: string) =>
+  z
+    .object({
+      requestsPerSecond: z.number().describe('Requests per second that the bucket refills by; may be a fraction.'),
+      burst: z.number().int().describe('Requests that may come at once when the bucket is full.'),
+      keyedBy: z.literal(keyedBy).describe('What has a bucket of its own.'),
+      scope: z.literal('instance').describe('Each server instance has buckets of its own.'),
+    })
+    .describe(what);
+
+const quota = z
+  .object({
+    callsPerUtcDay: z.number().int(),
+    keyedBy: z.literal('credential'),
+    scope: z.literal('shared').describe('All instances share the count; it converges within one flush interval.'),
+    flushIntervalSeconds: z.number().int(),
+    used: z.number().int().describe('Calls counted today for this credential, this one included.'),
+    remaining: z.number().int(),
+    resetsAt: z.string().describe('The next UTC midnight, ISO 8601.'),
+    persistenceDegraded: z
+      .boolean()
+      .describe('True while the shared count cannot be read or written; calls are counted in memory meanwhile.'),
+  })
+  .describe('The calls of this credential per UTC day. No wait within the day clears it.');
+
+/** The schema of {@link CapabilitiesReport}. Contract: "Surfaces". */
+export const capabilitiesReport = z
+  .object({
+    server: z.object({
+      name: z.string(),
+      version: z.string(),
+      instanceId: z.string().describe('Which instance answered.'),
+      transport: z.enum(['http', 'stdio']),
+    }),
+    limits: z
+      .object({
+        enforced: z.boolean().describe('False on the local stdio transport, which has no limits at all.'),
+        preauth: bucket('client-ip', 'Requests without a credential that has been accepted before.').optional(),
+        tenant: bucket('credential', 'Requests of one accepted credential.').optional(),
+        quota: quota.optional(),
+        global: bucket('instance', 'Requests of all callers together.').optional(),
+      })
+      .describe('The layers in the order in which they are asked; a layer is absent where it is not enforced.'),
+    liveInstances: z.number().int().describe('Server instances that share the quota, as last known.'),
+  })
+  .meta({ title: 'Capabilities' });
+
+/** What this server is and which limits are in force, numbers as configured. */
+export type CapabilitiesReport = z.output<typeof capabilitiesReport>;

@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import { configOf } from '../config/parse-config.js';
+import type { QuotaService } from '../quota/quota.service.js';
+import { capabilitiesReport } from './capabilities-report.js';
+import { HttpServerDescription } from './http-server-description.service.js';
+import { SERVER_VERSION } from './package-version.js';
+
+const FINGERPRINT = 'a'.repeat(64);
+const credential = { kind: 'api-key', publicKey: 'p', privateKey: 's' } as const;
+const tenant = {
+  identity: { kind: 'api-key', fingerprint: FINGERPRINT, credential },
+  session: { credential },
+} as const;
+
+const quota = {
+  status: (fingerprint: string) => ({
+    callsPerUtcDay: 5000,
+    flushIntervalSeconds: 30,
+    used: fingerprint === FINGERPRINT ? 12 : 0,
+    remaining: 4988,
+    resetsAt: '2026-11-30T00:00:00.000Z',
+    persistenceDegraded: false,
+  }),
+  instanceId: () => 'instance',
+  liveInstances: () => 2,
+} as unknown as QuotaService;
+
+describe('The capabilities over HTTP', () => {
+  it('are the limits in force and the caller’s own quota, member by member as the contract has them', () => {
+    const report = new HttpServerDescription(configOf(), quota).describe(tenant);
+    expect(report).toEqual({
+      server: { name: 'tidb-cloud-mcp', version: SERVER_VERSION, instanceId: 'instance', transport: 'http' },
+      limits: {
+        enforced: true,
+        preauth: { requestsPerSecond: 1, burst: 5, keyedBy: 'client-ip', scope: 'instance' },
+        tenant: { requestsPerSecond: 5, burst: 20, keyedBy: 'credential', scope: 'instance' },
+        quota: {
+          callsPerUtcDay: 5000,
+          keyedBy: 'credential',
+          scope: 'shared',
+          flushIntervalSeconds: 30,
+          used: 12,
+          remaining: 4988,
+          resetsAt: '2026-11-30T00:00:00.000Z',
+          persistenceDegraded: false,
+        },
+        global: { requestsPerSecond: 100, burst: 200, keyedBy: 'instance', scope: 'instance' },
+      },
+      liveInstances: 2,
+    });
+    expect(capabilitiesReport.parse(report)).toEqual(report);
+  });
+
+  it('follow the configuration', () => {
+    const config = configOf({ TIDB_MCP_TENANT_RPS: '0.5', TIDB_MCP_GLOBAL_BURST: '7' });
+    const { limits } = new HttpServerDescription(config, quota).describe(tenant);
+    expect(limits.tenant?.requestsPerSecond).toBe(0.5);
+    expect(limits.global?.burst).toBe(7);
+  });
+});

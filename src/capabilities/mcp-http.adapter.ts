@@ -1,0 +1,107 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { createMcpHandler } from '@modelcontextprotocol/server';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AppError } from '../errors/app-error.js';
+import { callerOf } from './caller-of.js';
+import { McpAnswer } from './mcp-answer.adapter.js';
+import { HTTP_INSTRUCTIONS } from './mcp-instructions.js';
+import { toolFailure, toolResult } from './mcp-result.js';
+import { type CallTool, createMcpServer } from './mcp-server.js';
+import { withoutSubscriptions, withoutSubscriptionsHeader } from './mcp-subscriptions.js';
+import { OperationRunner } from './operation-runner.service.js';
+import type { Caller } from './operation.js';
+
+/** One `POST /mcp`: who calls, and the one failure that must become an HTTP status. */
+interface Exchange {
+  readonly caller: Caller;
+  /** TiDB Cloud rejected the credential in a tool: the client has to sign in again, which a tool error does not say. */
+  rejection: AppError | undefined;
+}
+
+/** The headers that the SDK reads; no other one, and so no credential, reaches it. */
+const PASSED_HEADERS = ['mcp-protocol-version', 'mcp-name', 'mcp-session-id', 'last-event-id'] as const;
+
+/** What the older revisions demand of every client. */
+const BOTH_KINDS = 'application/json, text/event-stream';
+
+/**
+ * Between Fastify and the MCP SDK. The SDK speaks the protocol of every revision over web requests; this adapter hands
+ * it what was admitted and read, and writes no header before there is something to say.
+ */
+@Injectable()
+export class McpHttpAdapter {
+  private readonly exchanges = new WeakMap<Request, Exchange>();
+
+  /** Keep-alive comments would be the first bytes of an answer whose status is still open. */
+  private readonly handler = createMcpHandler(
+    ({ requestInfo }) => createMcpServer(HTTP_INSTRUCTIONS, this.callTool(this.exchangeOf(requestInfo))),
+    { keepAliveMs: 0 },
+  );
+
+  constructor(@Inject(OperationRunner) private readonly runner: OperationRunner) {}
+
+  /**
+   * Serves one admitted and authenticated request whose body is read.
+   * @throws AppError for every answer that is an error of HTTP; nothing is written then
+   */
+  async serve(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const message = readMessage(request.body);
+    const exchange: Exchange = { caller: callerOf(request.raw, 'mcp'), rejection: undefined };
+    const webRequest = toWebRequest(request);
+    this.exchanges.set(webRequest, exchange);
+    const answer = new McpAnswer(await this.handler.fetch(webRequest, { parsedBody: withoutSubscriptions(message) }));
+    await answer.begin();
+    if (exchange.rejection !== undefined) {
+      await answer.discard();
+      throw exchange.rejection;
+    }
+    await answer.write(reply);
+  }
+
+  private exchangeOf(webRequest: Request | undefined): Exchange {
+    const exchange = webRequest === undefined ? undefined : this.exchanges.get(webRequest);
+    if (exchange === undefined) throw new Error('The MCP SDK served a request that was not handed to it.');
+    return exchange;
+  }
+
+  private callTool(exchange: Exchange): CallTool {
+    return async (operation, args) => {
+      try {
+        return toolResult(await this.runner.run(operation, exchange.caller, args));
+      } catch (error) {
+        if (!(error instanceof AppError)) throw error;
+        if (error.code === 'UNAUTHENTICATED') exchange.rejection = error;
+        return toolFailure(error);
+      }
+    };
+  }
+}
+
+function readMessage(body: unknown): unknown {
+  if (Array.isArray(body)) {
+    throw new AppError(
+      'INVALID_ARGUMENT',
+      'This server takes one request, one call: JSON-RPC batches are not served. Send each message by itself.',
+    );
+  }
+  if (typeof body !== 'object' || body === null) {
+    throw new AppError('INVALID_ARGUMENT', 'The body must be one JSON-RPC message: a JSON object.');
+  }
+  return body;
+}
+
+function toWebRequest({ headers }: FastifyRequest): Request {
+  // The body interceptor has checked the content type; whoever takes anything takes what the SDK answers.
+  const { accept } = headers;
+  const passed: [string, string][] = [
+    ['content-type', 'application/json'],
+    ['accept', accept === undefined || accept.includes('*/*') ? BOTH_KINDS : accept],
+  ];
+  for (const name of PASSED_HEADERS) {
+    const value = headers[name];
+    if (typeof value === 'string') passed.push([name, value]);
+  }
+  const method = headers['mcp-method'];
+  if (typeof method === 'string') passed.push(['mcp-method', withoutSubscriptionsHeader(method)]);
+  return new Request('http://mcp.invalid/mcp', { method: 'POST', headers: passed });
+}

@@ -1,0 +1,54 @@
+import {
+  type CallToolResult,
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
+  type ServerContext,
+} from '@modelcontextprotocol/server';
+import { AjvJsonSchemaValidator } from '@modelcontextprotocol/server/validators/ajv';
+import type { Operation } from './operation.js';
+import { OPERATION_BY_TOOL, TOOL_LIST } from './mcp-tools.js';
+import { SERVER_NAME, SERVER_VERSION } from './package-version.js';
+
+/** Runs an operation for a tool call; every failure that a model can act on is a result, not an exception. */
+export type CallTool = (operation: Operation, args: unknown, context: ServerContext) => Promise<CallToolResult>;
+
+const SERVER_INFO = { name: SERVER_NAME, title: 'TiDB Cloud', version: SERVER_VERSION };
+
+/** The list of tools changes with the version of this server only. */
+const TOOL_LIST_HINT = { ttlMs: 3_600_000, cacheScope: 'public' } as const;
+
+/** Made once: by default each server makes a validator of its own, which costs more than the rest of it. */
+const SHARED_VALIDATOR = new AjvJsonSchemaValidator();
+
+/** How much of a caller's text is written back. */
+const LONGEST_ECHO = 64;
+
+/**
+ * One server of the MCP SDK for one request (HTTP) or one connection (stdio). The SDK speaks the protocol; the list of
+ * tools is built once and shared.
+ */
+export function createMcpServer(instructions: string, callTool: CallTool): Server {
+  const server = new Server(SERVER_INFO, {
+    capabilities: { tools: {} },
+    instructions,
+    jsonSchemaValidator: SHARED_VALIDATOR,
+    cacheHints: { 'tools/list': TOOL_LIST_HINT },
+  });
+  server.setRequestHandler('tools/list', () => TOOL_LIST);
+  server.setRequestHandler('tools/call', (request, context) => {
+    const { name, arguments: args } = request.params;
+    const operation = OPERATION_BY_TOOL.get(name);
+    if (operation === undefined) throw unknownTool(name);
+    return callTool(operation, args, context);
+  });
+  return server;
+}
+
+function unknownTool(name: string): ProtocolError {
+  const known = [...OPERATION_BY_TOOL.keys()].join(', ');
+  return new ProtocolError(
+    ProtocolErrorCode.InvalidParams,
+    `There is no tool ${JSON.stringify(name.slice(0, LONGEST_ECHO))}. Tools: ${known}.`,
+  );
+}

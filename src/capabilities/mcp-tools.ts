@@ -1,0 +1,23 @@
+import type { Tool } from '@modelcontextprotocol/server';
+import { toJsonSchema, toolOutputSchema } from './json-schema.js';
+import { type Operation, toolName } from './operation.js';
+import { OPERATIONS } from './operations.js';
+
+/** Every operation by the name of its tool. */
+export const OPERATION_BY_TOOL: ReadonlyMap<string, Operation> = new Map(
+  OPERATIONS.map((operation) => [toolName(operation), operation]),
+);
+
+/** The answer to `tools/list`: built once, always in the same order, on one page. */
+export const TOOL_LIST: { tools: Tool[] } = { tools: OPERATIONS.map(toTool) };
+
+function toTool(operation: Operation): Tool {
+  return {
+    name: toolName(operation),
+    title: operation.title,
+    description: operation.description,
+    inputSchema: toJsonSchema(operation.input, 'input'),
+    outputSchema: toolOutputSchema(operation.output),
+    annotations: { title: operation.title, ...operation.annotations },
+  };
+}

@@ -1,0 +1,85 @@
+import type { z } from 'zod';
+import type { Surface } from '../errors/error-body.js';
+import type { TenantContext } from '../request/credential.js';
+import type { UpstreamRequest } from '../tidb-cloud/upstream-request.js';
+import type { CapabilitiesReport } from './capabilities-report.js';
+
+/** Who calls, from where, and until when: what a surface knows of one call. */
+export interface Caller {
+  /** The validated context that authentication handed over. */
+  readonly tenant: TenantContext;
+  readonly surface: Surface;
+  /** Aborted when nobody waits for the answer any more. */
+  readonly signal: AbortSignal;
+}
+
+/** What an operation may use while it runs; all of it belongs to one call. */
+export interface OperationContext {
+  readonly caller: Caller;
+  /**
+   * Asks TiDB Cloud once and reads its answer by a lenient schema: unknown members are dropped, missing ones are fine.
+   * @throws AppError for every outcome that is no such answer
+   */
+  ask<T>(request: UpstreamRequest, answer: z.ZodType<T>): Promise<T>;
+  /** What this server is and which limits are in force, for this caller. */
+  describeServer(): CapabilitiesReport;
+}
+
+/** How an operation appears on REST. */
+export interface OperationRoute {
+  readonly method: 'GET' | 'POST';
+  /** Below `/v1`, parameters as `:name`; each is a member of the input of the same name. */
+  readonly path: string;
+  /** The OpenAPI operation id, and so the method's name in a generated client. */
+  readonly operationId: string;
+  readonly tag: string;
+}
+
+/** MCP's hints to a client about what a tool does; they say what is true and protect nothing. */
+export interface OperationAnnotations {
+  readonly readOnlyHint: boolean;
+  readonly destructiveHint: boolean;
+  readonly idempotentHint: boolean;
+  readonly openWorldHint: boolean;
+}
+
+/**
+ * One thing that this server does, written once and served on `/mcp`, on `/v1` and on stdio. Contract: "Surfaces".
+ * The schemas give validation, types, tool schemas and the OpenAPI document.
+ */
+export interface Operation<I extends z.ZodObject = z.ZodObject, O extends z.ZodObject = z.ZodObject> {
+  /** The tool's name without `tidb_`, and the name in telemetry. */
+  readonly name: string;
+  readonly title: string;
+  /** What it does and when to use it, for a model to choose by. */
+  readonly description: string;
+  /** Strict: a member that it does not name is a mistake of the caller. */
+  readonly input: I;
+  readonly output: O;
+  readonly annotations: OperationAnnotations;
+  readonly route: OperationRoute;
+  /** A call and its answer as they may look, for the OpenAPI document; both fit the schemas. */
+  readonly example: { readonly input: z.input<I>; readonly output: z.output<O> };
+  /** @throws AppError for every expected failure */
+  run(context: OperationContext, input: z.output<I>): Promise<z.output<O>>;
+}
+
+/** Ties an operation's schemas to its `run`, so that the compiler holds one against the other. */
+export function defineOperation<I extends z.ZodObject, O extends z.ZodObject>(
+  operation: Operation<I, O>,
+): Operation<I, O> {
+  return operation;
+}
+
+/** The hints of an operation that only reads, and reads from TiDB Cloud. */
+export const READS_TIDB_CLOUD: OperationAnnotations = {
+  readOnlyHint: true,
+  destructiveHint: false,
+  idempotentHint: true,
+  openWorldHint: true,
+};
+
+/** The name of an operation's MCP tool. Contract: "Surfaces". */
+export function toolName(operation: Operation): string {
+  return `tidb_${operation.name}`;
+}

@@ -1,0 +1,83 @@
+import { applyDecorators, Header, HttpCode, RequestMapping, RequestMethod } from '@nestjs/common';
+import { ApiOperation, ApiParam, ApiQuery, ApiResponse, type ApiResponseOptions, ApiSecurity } from '@nestjs/swagger';
+import { Call } from '../request/route.decorator.js';
+import { toJsonSchema } from './json-schema.js';
+import { SHARED_RESPONSES, type SharedResponse } from './openapi-components.js';
+import type { Operation } from './operation.js';
+import { pathNames } from './route-input.js';
+
+/** The names of the ways to sign in, as the document knows them. */
+export const SECURITY_SCHEMES = ['apiKey', 'bearer'] as const;
+
+type ParameterSchema = { description?: string; default?: unknown; type?: string };
+
+/** What every call may be answered; what asks TiDB Cloud may fail there in two more ways. */
+const ALWAYS: SharedResponse[] = [
+  'BadRequest',
+  'Unauthenticated',
+  'Forbidden',
+  'RateLimited',
+  'Internal',
+  'Unavailable',
+];
+const FROM_TIDB_CLOUD: SharedResponse[] = ['NotFound', 'UpstreamError'];
+
+/**
+ * Makes a method of the REST controller the route of an operation: its path, its mark as a call, and everything that
+ * the OpenAPI document says of it.
+ */
+export function ServesOperation(operation: Operation): MethodDecorator {
+  const { route } = operation;
+  const errors = operation.annotations.openWorldHint ? [...ALWAYS, ...FROM_TIDB_CLOUD] : ALWAYS;
+  return applyDecorators(
+    RequestMapping({ path: route.path, method: RequestMethod[route.method] }),
+    HttpCode(200),
+    Header('Cache-Control', 'no-store'),
+    Call(),
+    ApiOperation({
+      operationId: route.operationId,
+      summary: operation.title,
+      description: operation.description,
+      tags: [route.tag],
+    }),
+    ...parameters(operation),
+    ApiResponse(result(operation)),
+    ...errors.map(sharedResponse),
+    ...SECURITY_SCHEMES.map((scheme) => ApiSecurity(scheme)),
+  );
+}
+
+/** Refers to one of the shared error responses. */
+export function sharedResponse(name: SharedResponse): MethodDecorator & ClassDecorator {
+  const reference = { status: SHARED_RESPONSES[name], $ref: `#/components/responses/${name}` };
+  return ApiResponse(reference);
+}
+
+function parameters(operation: Operation): MethodDecorator[] {
+  const inPath = pathNames(operation);
+  const { properties = {}, required = [] } = toJsonSchema(operation.input, 'input') as {
+    properties?: Record<string, ParameterSchema>;
+    required?: string[];
+  };
+  const examples = operation.example.input;
+  return Object.entries(properties).map(([name, { description = '', ...schema }]) => {
+    const shown = name in examples ? { examples: [examples[name]] } : {};
+    const common = { name, description, schema: { ...schema, ...shown } as object };
+    return inPath.includes(name) ? ApiParam(common) : ApiQuery({ ...common, required: required.includes(name) });
+  });
+}
+
+function result(operation: Operation): ApiResponseOptions {
+  const title = operation.output.meta()?.title;
+  if (title === undefined) throw new Error(`The output of ${operation.name} has no title to name its schema by.`);
+  return {
+    status: 200,
+    description: operation.title,
+    content: {
+      'application/json': {
+        schema: { $ref: `#/components/schemas/${title}` },
+        examples: { [operation.name]: { summary: operation.title, value: operation.example.output } },
+      },
+    },
+  };
+}

@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import { describe, expect, it } from 'vitest';
+import { maybe, upstreamId, upstreamNumber, upstreamText, withoutEmails } from './upstream-fields.js';
+
+describe('What TiDB Cloud answers', () => {
+  it.each([
+    ['jane.doe@example.com', '[e-mail withheld]'],
+    ['owner jane@example.com, since May', 'owner [e-mail withheld], since May'],
+    ['<a@b.co> and c+d@e.org', '<[e-mail withheld]> and [e-mail withheld]'],
+    ['user%40host', 'user%40host'],
+    ['no address at all', 'no address at all'],
+  ])('is passed on without addresses: %s', (text, passed) => {
+    expect(withoutEmails(text)).toBe(passed);
+  });
+
+  it('is searched in time however long it is', () => {
+    const started = performance.now();
+    withoutEmails(`${'a'.repeat(200_000)}@`);
+    withoutEmails('a@'.repeat(100_000));
+    expect(performance.now() - started).toBeLessThan(1000);
+  });
+
+  it('has ids as strings, also where it writes numbers', () => {
+    expect(upstreamId.parse(12)).toBe('12');
+    expect(upstreamId.parse('0012')).toBe('0012');
+    expect(upstreamId.safeParse('').success).toBe(false);
+  });
+
+  it('has numbers as numbers, also where it writes 64 bits as strings', () => {
+    expect(upstreamNumber.parse('2000')).toBe(2000);
+    expect(upstreamNumber.parse(7)).toBe(7);
+    expect(upstreamNumber.safeParse('many').success).toBe(false);
+  });
+
+  it('may lack a member, have it null or in another shape: the rest is kept', () => {
+    const schema = z.object({ id: upstreamId, name: maybe(upstreamText) });
+    for (const name of [undefined, null, 7, {}])
+      expect(schema.parse({ id: 1, name })).toEqual({ id: '1', name: undefined });
+    expect(schema.parse({ id: 1, name: 'n', more: true })).toEqual({ id: '1', name: 'n' });
+  });
+});

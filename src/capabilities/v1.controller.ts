@@ -1,0 +1,80 @@
+import { Controller, Inject, Req } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import type { z } from 'zod';
+import { callerOf } from './caller-of.js';
+import { OperationRunner } from './operation-runner.service.js';
+import type { Operation } from './operation.js';
+import { capabilitiesOperation } from './operations/capabilities.operation.js';
+import { getBranchOperation } from './operations/get-branch.operation.js';
+import { getClusterOperation } from './operations/get-cluster.operation.js';
+import { listBackupsOperation } from './operations/list-backups.operation.js';
+import { listBranchesOperation } from './operations/list-branches.operation.js';
+import { listClustersOperation } from './operations/list-clusters.operation.js';
+import { listProjectsOperation } from './operations/list-projects.operation.js';
+import { listRegionsOperation } from './operations/list-regions.operation.js';
+import { routeInput, type RouteInput } from './route-input.js';
+import { ServesOperation } from './serves-operation.decorator.js';
+
+/** The REST surface: one route for each operation. Contract: "Surfaces". */
+@Controller('v1')
+export class V1Controller {
+  private readonly inputs = new Map<Operation, RouteInput>();
+
+  constructor(@Inject(OperationRunner) private readonly runner: OperationRunner) {}
+
+  @ServesOperation(capabilitiesOperation)
+  getCapabilities(@Req() request: FastifyRequest) {
+    return this.serve(capabilitiesOperation, request);
+  }
+
+  @ServesOperation(listProjectsOperation)
+  listProjects(@Req() request: FastifyRequest) {
+    return this.serve(listProjectsOperation, request);
+  }
+
+  @ServesOperation(listRegionsOperation)
+  listRegions(@Req() request: FastifyRequest) {
+    return this.serve(listRegionsOperation, request);
+  }
+
+  @ServesOperation(listClustersOperation)
+  listClusters(@Req() request: FastifyRequest) {
+    return this.serve(listClustersOperation, request);
+  }
+
+  @ServesOperation(getClusterOperation)
+  getCluster(@Req() request: FastifyRequest) {
+    return this.serve(getClusterOperation, request);
+  }
+
+  @ServesOperation(listBranchesOperation)
+  listBranches(@Req() request: FastifyRequest) {
+    return this.serve(listBranchesOperation, request);
+  }
+
+  @ServesOperation(getBranchOperation)
+  getBranch(@Req() request: FastifyRequest) {
+    return this.serve(getBranchOperation, request);
+  }
+
+  @ServesOperation(listBackupsOperation)
+  listBackups(@Req() request: FastifyRequest) {
+    return this.serve(listBackupsOperation, request);
+  }
+
+  private serve<I extends z.ZodObject, O extends z.ZodObject>(
+    operation: Operation<I, O>,
+    request: FastifyRequest,
+  ): Promise<z.output<O>> {
+    const raw = this.inputOf(operation).read(request.params, request.query);
+    return this.runner.run(operation, callerOf(request.raw, 'v1'), raw);
+  }
+
+  private inputOf(operation: Operation): RouteInput {
+    const known = this.inputs.get(operation);
+    if (known !== undefined) return known;
+    const made = routeInput(operation);
+    this.inputs.set(operation, made);
+    return made;
+  }
+}

@@ -1,0 +1,134 @@
+import { type ArgumentsHost, Catch, type ExceptionFilter, Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { CapabilitiesReport } from '../../src/capabilities/capabilities-report.js';
+import { McpHttpAdapter } from '../../src/capabilities/mcp-http.adapter.js';
+import { McpController } from '../../src/capabilities/mcp.controller.js';
+import { OperationRunner } from '../../src/capabilities/operation-runner.service.js';
+import { OperationUpstream } from '../../src/capabilities/operation-upstream.service.js';
+import { capabilitiesOperation } from '../../src/capabilities/operations/capabilities.operation.js';
+import { REJECTION_LISTENER } from '../../src/capabilities/rejection-listener.js';
+import { SERVER_DESCRIPTION } from '../../src/capabilities/server-description.js';
+import { V1Controller } from '../../src/capabilities/v1.controller.js';
+import { CLOCK } from '../../src/clock/clock.js';
+import { AppError } from '../../src/errors/app-error.js';
+import { errorBody, isModernRevision } from '../../src/errors/error-body.js';
+import { MetricsService } from '../../src/observability/metrics.service.js';
+import { TelemetryService } from '../../src/observability/telemetry.service.js';
+import type { Identity, IdentityKind } from '../../src/request/credential.js';
+import { type RequestContext, setRequestContext } from '../../src/request/request-context.js';
+import type { Outcome } from '../../src/tidb-cloud/outcome.js';
+import { TidbCloudService } from '../../src/tidb-cloud/tidb-cloud.service.js';
+import type { UpstreamRequest } from '../../src/tidb-cloud/upstream-request.js';
+
+/** TiDB Cloud by a function: what it is asked, and what it answers. */
+export class FakeTidbCloud {
+  readonly requests: UpstreamRequest[] = [];
+  readonly signals: AbortSignal[] = [];
+  answer: (request: UpstreamRequest, signal: AbortSignal) => Outcome<unknown> | Promise<Outcome<unknown>> = () => ({
+    kind: 'ok',
+    value: {},
+  });
+
+  async request(_session: unknown, request: UpstreamRequest, signal: AbortSignal): Promise<Outcome<unknown>> {
+    this.requests.push(request);
+    this.signals.push(signal);
+    return this.answer(request, signal);
+  }
+}
+
+/** What a test of the surfaces works with. */
+export interface Surfaces {
+  url: string;
+  app: NestFastifyApplication;
+  tidbCloud: FakeTidbCloud;
+  forgotten: Identity[];
+  admitted: string[];
+  events: unknown[];
+  kind: IdentityKind;
+  /** A client of the given era, connected; the newer one negotiates. */
+  connect(era: 'legacy' | 'auto'): Promise<Client>;
+  close(): Promise<void>;
+}
+
+/** Decorators are applied by hand here: the test runner compiles them in `src` alone. */
+class Filter implements ExceptionFilter {
+  catch(error: unknown, host: ArgumentsHost): void {
+    const request = host.switchToHttp().getRequest<FastifyRequest>();
+    const reply = host.switchToHttp().getResponse<FastifyReply>();
+    const told = error instanceof AppError ? error : new AppError('INTERNAL', String(error));
+    const surface = request.url.startsWith('/v1/') ? 'v1' : 'mcp';
+    const modern = isModernRevision(request.headers['mcp-protocol-version'] as string | undefined);
+    const { contentType, body } = errorBody(surface, modern, told.code, told.message, told.extras);
+    void reply.code(told.status).type(contentType).send(body);
+  }
+}
+
+Catch()(Filter);
+
+/** The answer of `describeServer` in these tests. */
+export const DESCRIPTION: CapabilitiesReport = capabilitiesOperation.example.output;
+
+/** Both HTTP surfaces over a fake TiDB Cloud: no limits, no authentication, everything else as it is. */
+export async function startSurfaces(): Promise<Surfaces> {
+  const tidbCloud = new FakeTidbCloud();
+  const seen = { forgotten: [] as Identity[], admitted: [] as string[], events: [] as unknown[] };
+  const surfaces = { ...seen, tidbCloud, kind: 'api-key' as IdentityKind } as Surfaces;
+  const app = await NestFactory.create<NestFastifyApplication>(moduleOver(surfaces), new FastifyAdapter(), {
+    logger: false,
+    abortOnError: false,
+  });
+  app.useGlobalFilters(new Filter());
+  app
+    .getHttpAdapter()
+    .getInstance()
+    .addHook('onRequest', async (request, reply) => {
+      setRequestContext(request.raw, contextOf(surfaces.kind, reply));
+    });
+  await app.listen(0, '127.0.0.1');
+  surfaces.app = app;
+  surfaces.url = await app.getUrl();
+  surfaces.connect = (era) => connect(surfaces.url, era);
+  surfaces.close = () => app.close();
+  return surfaces;
+}
+
+function moduleOver(surfaces: Surfaces): new () => object {
+  class SurfacesModule {}
+  Module({
+    controllers: [V1Controller, McpController],
+    providers: [
+      McpHttpAdapter,
+      OperationRunner,
+      OperationUpstream,
+      { provide: TidbCloudService, useValue: surfaces.tidbCloud },
+      { provide: MetricsService, useValue: { countAdmitted: (surface: string) => surfaces.admitted.push(surface) } },
+      { provide: TelemetryService, useValue: { emit: (event: unknown) => surfaces.events.push(event) } },
+      { provide: SERVER_DESCRIPTION, useValue: { describe: () => DESCRIPTION } },
+      { provide: CLOCK, useValue: { monotonicMs: () => 0, utcMs: () => 0 } },
+      {
+        provide: REJECTION_LISTENER,
+        useValue: { forgetRejected: (identity: Identity) => surfaces.forgotten.push(identity) },
+      },
+    ],
+  })(SurfacesModule);
+  return SurfacesModule;
+}
+
+function contextOf(kind: IdentityKind, reply: FastifyReply): RequestContext {
+  const gone = new AbortController();
+  reply.raw.on('close', () => {
+    if (!reply.raw.writableFinished) gone.abort();
+  });
+  const credential = { kind: 'api-key', publicKey: 'pub', privateKey: 'private' } as const;
+  const tenant = { identity: { kind, fingerprint: 'f'.repeat(64), credential }, session: { credential } };
+  return { tenant, signal: gone.signal } as unknown as RequestContext;
+}
+
+async function connect(url: string, era: 'legacy' | 'auto'): Promise<Client> {
+  const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: era } });
+  await client.connect(new StreamableHTTPClientTransport(new URL('/mcp', url)));
+  return client;
+}

@@ -1,0 +1,74 @@
+import { Ajv } from 'ajv';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { describe, expect, it } from 'vitest';
+import { OPERATION_BY_TOOL, TOOL_LIST } from '../../src/capabilities/mcp-tools.js';
+import { toolFailure } from '../../src/capabilities/mcp-result.js';
+import { AppError } from '../../src/errors/app-error.js';
+
+const READERS = [
+  ['2020-12', () => new Ajv2020({ strict: true, strictTypes: true, strictRequired: false, allErrors: true })],
+  ['draft-07', () => new Ajv({ strict: true, strictTypes: true, strictRequired: false, allErrors: true })],
+] as const;
+
+describe.each(READERS)('A strict reader of JSON Schema %s', (_draft, reader) => {
+  it.each(TOOL_LIST.tools)('accepts the schemas of $name', ({ inputSchema, outputSchema }) => {
+    expect(() => reader().compile(inputSchema as object)).not.toThrow();
+    expect(() => reader().compile(outputSchema as object)).not.toThrow();
+  });
+
+  it.each(TOOL_LIST.tools)('finds that the examples of $name fit', ({ name, inputSchema, outputSchema }) => {
+    const { example } = OPERATION_BY_TOOL.get(name)!;
+    expect(reader().validate(inputSchema as object, example.input)).toBe(true);
+    expect(reader().validate(outputSchema as object, example.output)).toBe(true);
+  });
+
+  it.each(TOOL_LIST.tools)(
+    'finds that an error of $name fits its output, as older clients demand',
+    ({ outputSchema }) => {
+      const error = new AppError('UPSTREAM_RATE_LIMITED', 'Retry in 3s.', { limit: 'upstream', retryAfterSeconds: 3 });
+      const validate = reader().compile(outputSchema as object);
+      expect(validate(toolFailure(error).structuredContent)).toBe(true);
+      expect(validate({})).toBe(false);
+    },
+  );
+});
+
+describe('The list of tools', () => {
+  it('holds what the contract names, in its order', () => {
+    expect(TOOL_LIST.tools.map(({ name }) => name)).toEqual([
+      'tidb_capabilities',
+      'tidb_list_projects',
+      'tidb_list_regions',
+      'tidb_list_clusters',
+      'tidb_get_cluster',
+      'tidb_list_branches',
+      'tidb_get_branch',
+      'tidb_list_backups',
+    ]);
+  });
+
+  it.each(TOOL_LIST.tools)('describes $name completely', (tool) => {
+    expect(tool.description?.length).toBeGreaterThan(40);
+    expect(tool.annotations).toMatchObject({ title: tool.title, readOnlyHint: true, destructiveHint: false });
+    expect(tool.inputSchema).toMatchObject({ type: 'object', additionalProperties: false });
+    expect(tool.outputSchema).toMatchObject({ type: 'object' });
+    for (const [name, schema] of Object.entries(tool.inputSchema.properties ?? {})) {
+      expect((schema as { description?: string }).description, `${tool.name}.${name}`).toBeTruthy();
+    }
+  });
+
+  it('names no draft, refers nowhere and sets no limit that overflows', () => {
+    const text = JSON.stringify(TOOL_LIST);
+    expect(text).not.toMatch(/\$schema|\$ref|\$defs|"definitions"|9007199254740991|"format"/);
+  });
+
+  it('bounds every page', () => {
+    for (const { name, inputSchema } of TOOL_LIST.tools.filter((tool) => tool.name.startsWith('tidb_list_'))) {
+      expect(inputSchema.properties, name).toMatchObject({ pageSize: { minimum: 1, maximum: 100, default: 20 } });
+    }
+  });
+
+  it('is small enough for any client', () => {
+    expect(JSON.stringify(TOOL_LIST).length).toBeLessThan(20_000);
+  });
+});
