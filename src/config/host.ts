@@ -1,0 +1,50 @@
+import { isIP, isIPv6 } from 'node:net';
+
+/** A host name as RFC 1123 has it: labels of letters, digits and inner hyphens. */
+const HOST_NAME = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/i;
+
+/** A field name as RFC 9110, section 5.1, has it. */
+const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9a-z]{1,128}$/;
+
+/** Scheme and authority, and nothing behind them. */
+const ORIGIN = /^([a-z][a-z0-9+.-]*):\/\/([^/?#@\s]+)$/i;
+
+/** Whether a text is an address (IPv6 without brackets) or a host name; digits and dots alone must be an address. */
+export function isHost(text: string): boolean {
+  return (isIP(text) !== 0 && !text.includes('%')) || (HOST_NAME.test(text) && !/(^|\.)\d+$/.test(text));
+}
+
+/** Whether a lower-case text can be a header's name. */
+export function isHeaderName(text: string): boolean {
+  return HEADER_NAME.test(text);
+}
+
+/**
+ * An entry of the accepted `Host` headers in the form they are compared in: lower case, IPv6 in brackets, a port only
+ * where the entry has one. Undefined for anything else.
+ */
+export function readHostEntry(text: string): string | undefined {
+  if (text === '*') return text;
+  if (isIPv6(text)) return readHostEntry(`[${text}]`);
+  const parts = /^(\[[^\]]+\]|[^:[\]]+)(?::(\d{1,5}))?$/.exec(text);
+  const name = parts?.[1];
+  if (name === undefined || Number(parts?.[2] ?? 0) > 65_535) return undefined;
+  const bare = name.startsWith('[') ? name.slice(1, -1) : name;
+  if (!isHost(bare) || (name.startsWith('[') && !isIPv6(bare))) return undefined;
+  // A client writes an IPv6 host in its shortest form, whatever form the operator chose.
+  const canonical = name.startsWith('[') ? new URL(`http://${name}`).hostname : bare.toLowerCase();
+  return parts?.[2] === undefined ? canonical : `${canonical}:${Number(parts[2])}`;
+}
+
+/**
+ * An origin as a browser sends it (RFC 6454, section 6.2): lower case, a default port dropped. Undefined for anything
+ * that is no origin: `null`, a wildcard, a URL with a path.
+ */
+export function readOrigin(text: string): string | undefined {
+  const parts = ORIGIN.exec(text);
+  const authority = parts?.[2];
+  if (authority === undefined || authority === '*' || readHostEntry(authority) === undefined) return undefined;
+  if (!URL.canParse(text)) return undefined;
+  const url = new URL(text);
+  return url.origin === 'null' ? `${url.protocol}//${authority.toLowerCase()}` : url.origin;
+}

@@ -1,0 +1,174 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { configOf, type Environment, parseConfig } from './parse-config.js';
+import { SETTING_KEYS, variableName } from './settings.js';
+
+function problemsOf(env: Environment): string[] {
+  const parsed = parseConfig(env);
+  return parsed.ok ? [] : parsed.problems;
+}
+
+function warningsOf(env: Environment): string[] {
+  return parseConfig(env).warnings;
+}
+
+describe('a mistake', () => {
+  it.each([
+    ['TIDB_MCP_PORT', '65536', 'is above 65535, allowed: a whole number from 0 to 65535'],
+    ['TIDB_MCP_PORT', '-1', 'is not a whole number'],
+    ['TIDB_MCP_PORT', '0x50', 'is not a whole number'],
+    ['TIDB_MCP_PORT', '08080', 'is not a whole number'],
+    ['TIDB_MCP_PREAUTH_RPS', '0', 'is below 0.000001'],
+    ['TIDB_MCP_TENANT_RPS', '1e3', 'is not a plain decimal number'],
+    ['TIDB_MCP_TENANT_RPS', 'Infinity', 'is not a plain decimal number'],
+    ['TIDB_MCP_TENANT_RPS', '.5', 'is not a plain decimal number'],
+    ['TIDB_MCP_GLOBAL_RPS', '9'.repeat(400), 'is above 1000000'],
+    ['TIDB_MCP_TENANT_BURST', '0', 'is below 1'],
+    ['TIDB_MCP_TENANT_BURST', '1.5', 'is not a whole number'],
+    ['TIDB_MCP_DAILY_QUOTA', '0', 'is below 1'],
+    ['TIDB_MCP_GLOBAL_UNPROVEN_SHARE', '0', 'is not above 0'],
+    ['TIDB_MCP_GLOBAL_UNPROVEN_SHARE', '1.01', 'is above 1'],
+    ['TIDB_MCP_QUOTA_FLUSH_SECONDS', '0', 'is below 1'],
+    ['TIDB_MCP_QUOTA_FLUSH_SECONDS', '315360001', 'is above 315360000'],
+    ['TIDB_MCP_QUOTA_RETENTION_DAYS', '1', 'is below 2'],
+    ['TIDB_MCP_IPV6_PREFIX', '129', 'is above 128'],
+    ['TIDB_MCP_READ_ONLY', 'yes', 'is unknown, allowed: true or false'],
+    ['TIDB_MCP_READ_ONLY', 'TRUE', 'is unknown'],
+    ['TIDB_MCP_LOG_LEVEL', 'verbose', 'is unknown, allowed: fatal, error, warn'],
+    ['TIDB_MCP_TELEMETRY', 'stderr', 'is unknown, allowed: stdout, off, or file:PATH'],
+    ['TIDB_MCP_TELEMETRY', 'file:', 'is unknown'],
+    ['TIDB_MCP_CLIENT_IP_HEADER', 'X-Forwarded-For', 'is appended to'],
+    ['TIDB_MCP_CLIENT_IP_HEADER', 'Forwarded', 'is appended to'],
+    ['TIDB_MCP_CLIENT_IP_HEADER', 'client ip', 'is not a header name'],
+    ['TIDB_MCP_GATEWAY_IPS', '10.0.0.0/8,example.com', 'entry 2 is neither an address nor a CIDR block'],
+    ['TIDB_MCP_GATEWAY_IPS', '10.0.0.1/8', 'entry 1 has bits set behind its prefix of 8'],
+    ['TIDB_MCP_GATEWAY_IPS', '10.0.0.0/33', 'entry 1 has no prefix length from 0 to 32'],
+    ['TIDB_MCP_GATEWAY_IPS', '10.0.0.1,', 'entry 2 is neither'],
+    ['TIDB_MCP_ALLOWED_ORIGINS', '*', 'entry 1 is not an origin'],
+    ['TIDB_MCP_ALLOWED_ORIGINS', 'null', 'entry 1 is not an origin'],
+    ['TIDB_MCP_ALLOWED_ORIGINS', 'https://a.example/path', 'entry 1 is not an origin'],
+    ['TIDB_MCP_ALLOWED_HOSTS', 'a.example,*', 'mixes * with names'],
+    ['TIDB_MCP_ALLOWED_HOSTS', 'http://a.example', 'entry 1 is not a host'],
+    ['TIDB_MCP_HOST', 'http://x', 'is neither an address nor a host name'],
+    ['TIDB_MCP_HOST', '999.1.1.1', 'is neither an address nor a host name'],
+    ['TIDB_MCP_IAM_API_URL', 'iam.tidbapi.com', 'is not a URL'],
+    ['TIDB_MCP_IAM_API_URL', 'ftp://iam', 'is neither http nor https'],
+    ['TIDB_MCP_IAM_API_URL', 'https://iam?x=1', 'has a query or a fragment'],
+    ['TIDB_MCP_IAM_API_URL', 'https://iam/v1beta1/', 'ends in /v1beta1'],
+  ])('in %s=%s is told with what is wrong and what is allowed', (name, value, sentence) => {
+    const problems = problemsOf({ [name]: value });
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toMatch(/^[A-Z0-9_]+=.*: .+, allowed: .+$/);
+    expect(problems[0]?.startsWith(`${name}=${value.slice(0, 100)}`)).toBe(true);
+    expect(problems[0]).toContain(`: ${sentence}`);
+  });
+
+  it('does not hide another one: all are told together', () => {
+    const problems = problemsOf({
+      TIDB_MCP_PORT: 'x',
+      TIDB_MCP_TENANT_RPS: '0',
+      TIDB_MCP_V1_TOKENS: 'abcdefghijklmnop',
+      TIDB_MCP_GLOBAL_UNPROVEN_SHARE: '0.001',
+    });
+    expect(problems.map((problem) => problem.split('=')[0]).sort()).toEqual([
+      'TIDB_MCP_GLOBAL_UNPROVEN_SHARE',
+      'TIDB_MCP_PORT',
+      'TIDB_MCP_TENANT_RPS',
+      'TIDB_MCP_V1_TOKENS',
+    ]);
+  });
+
+  it('stays on one line, whatever the value holds', () => {
+    const [problem] = problemsOf({ TIDB_MCP_PORT: '80\r\nFAKE=1: fine' });
+    expect(problem).toContain('80\\u{d}\\u{a}FAKE');
+    expect(problem).not.toMatch(/[\r\n]/);
+  });
+
+  it('never prints a secret or a credential inside a URL', () => {
+    const problems = problemsOf({
+      TIDB_MCP_V1_TOKENS: 'short-one,with space in it',
+      TIDB_MCP_ADMIN_TOKEN: 'tiny-secret',
+      TIDB_CLOUD_PRIVATE_KEY: 'pri vate',
+      TIDB_MCP_CONTROL_DB_URL: 'oracle://root:hunter2@db/x',
+      TIDB_MCP_SERVERLESS_API_URL: 'https://user:hunter3@host',
+      TIDB_MCP_ALLOWED_ORIGINS: 'https://user:hunter4@host',
+    });
+    expect(problems.length).toBeGreaterThanOrEqual(6);
+    const text = problems.join('\n');
+    for (const secret of ['short-one', 'with space', 'tiny-secret', 'pri vate', 'hunter2', 'hunter3', 'hunter4']) {
+      expect(text).not.toContain(secret);
+    }
+    expect(text).toContain('TIDB_MCP_ADMIN_TOKEN=***: is shorter than 16 characters');
+  });
+});
+
+describe('a warning', () => {
+  it('names the nearest known variable for a misspelt one, and not its value', () => {
+    const warnings = warningsOf({ TIDB_MCP_TENENT_RPS: 'secret-value', TIDB_MCP_TRUSTED_PROXY_DEPTH: '1' });
+    expect(warnings).toEqual([expect.stringMatching(/^TIDB_MCP_TENENT_RPS .*TIDB_MCP_TENANT_RPS\.$/)]);
+  });
+
+  it('is told for a misspelt name beside a mistake, too', () => {
+    const parsed = parseConfig({ TIDB_MCP_PORT: 'x', TIDB_MCP_PROT: '1' });
+    expect(parsed.ok).toBe(false);
+    expect(parsed.warnings).toEqual([expect.stringContaining('TIDB_MCP_PORT')]);
+  });
+
+  it('leaves the variables of other programs alone', () => {
+    expect(warningsOf({ PATH: '/bin', TIDB_HOST: 'x', TIDB_MCP_TRUSTED_PROXY_DEPTH: '1' })).toEqual([]);
+  });
+
+  it('tells at the start that no source of the client address is declared', () => {
+    expect(warningsOf({})).toEqual([expect.stringContaining('Neither TIDB_MCP_CLIENT_IP_HEADER nor')]);
+    expect(warningsOf({ TIDB_MCP_CLIENT_IP_HEADER: 'true-client-ip' })).toEqual([]);
+  });
+
+  it('tells that the header wins over the depth', () => {
+    const both = { TIDB_MCP_CLIENT_IP_HEADER: 'true-client-ip', TIDB_MCP_TRUSTED_PROXY_DEPTH: '2' };
+    expect(warningsOf(both)).toEqual([expect.stringContaining('the header wins')]);
+  });
+
+  it('about addresses says nothing on stdio, where there are no limits', () => {
+    expect(parseConfig({}, 'stdio').warnings).toEqual([]);
+  });
+});
+
+describe('whatever the environment holds', () => {
+  const name = fc.constantFrom(...SETTING_KEYS.map(variableName));
+  const environment = fc.dictionary(
+    name,
+    fc.oneof(fc.string(), fc.string({ unit: 'binary' }), fc.double().map(String)),
+  );
+
+  it('the configuration is read or every mistake is one sentence in the one form', () => {
+    fc.assert(
+      fc.property(environment, (env) => {
+        const parsed = parseConfig(env);
+        if (parsed.ok) return;
+        expect(parsed.problems.length).toBeGreaterThan(0);
+        for (const problem of parsed.problems) expect(problem).toMatch(/^[A-Z0-9_]+=.*: .+, allowed: .+$/u);
+      }),
+    );
+  });
+
+  it('a number is taken exactly as it is written', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 999_999 }), fc.integer({ min: 0, max: 999_999 }), (units, millionths) => {
+        const text = `${units}.${String(millionths).padStart(6, '0')}`;
+        const { tenantRps } = configOf({ TIDB_MCP_TENANT_RPS: text });
+        expect(Math.round(tenantRps * 1e6)).toBe(units * 1e6 + millionths);
+      }),
+    );
+  });
+
+  it('a value that is not understood never turns into the default', () => {
+    fc.assert(
+      fc.property(fc.string({ minLength: 1 }), (text) => {
+        const understood = /^(0|[1-9]\d*)$/.test(text) && Number(text) <= 65_535;
+        const parsed = parseConfig({ TIDB_MCP_PORT: text });
+        expect(parsed.ok).toBe(understood);
+        if (parsed.ok) expect(parsed.config.port).toBe(Number(text));
+      }),
+    );
+  });
+});
