@@ -28,24 +28,27 @@ export interface RunningServer {
   stop(hurry?: AbortSignal): Promise<void>;
 }
 
-/** Starts the HTTP server. The logger is the caller's affair; `clock` is the machine's unless a test brings one. */
+/** Starts the HTTP server; `clock` is the machine's unless a test brings one. */
 export async function runServer(config: Config, clock?: Clock): Promise<RunningServer> {
   const http = createHttpAdapter();
+  const log = createLogService(config);
   const app = await NestFactory.create<NestFastifyApplication>(AppModule.forRoot(config, clock), http.adapter, {
     bodyParser: false,
     abortOnError: false,
     bufferLogs: false,
-    logger: createLogService(config),
+    logger: log,
   });
   http.connect(app);
   await setupDocs(app);
+  // Building the document silences the logger that all applications of a process share.
+  app.useLogger(log);
   try {
     await app.listen({ host: config.host, port: config.port });
   } catch (error) {
     await app.close();
     throw error;
   }
-  const server = app.getHttpServer() as Server;
+  const server: Server = app.getHttpServer();
   let stopping: Promise<void> | undefined;
   return {
     app,
@@ -85,7 +88,7 @@ async function stopGracefully(app: NestFastifyApplication, graceMs: number, hurr
   app.get(HealthRegistry).startShutdown();
   if (graceMs > 0) await pause(graceMs, undefined, hurry === undefined ? {} : { signal: hurry }).catch(() => {});
   app.get(FrontDoorService).close();
-  const server = app.getHttpServer() as Server;
+  const server: Server = app.getHttpServer();
   const cut = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
   await app.close();
   clearTimeout(cut);

@@ -15,7 +15,6 @@ const identifier = (options: Partial<IdentifierOptions> = {}) =>
     ...options,
   });
 const request = (...authorization: string[]) => ({
-  headers: authorization[0] === undefined ? {} : { authorization: authorization[0] },
   rawHeaders: authorization.flatMap((value) => ['Authorization', value]),
 });
 const sha = (text: string) => createHash('sha256').update(text).digest('hex');

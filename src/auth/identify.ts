@@ -1,12 +1,11 @@
 import { hash } from 'node:crypto';
-import type { IncomingHttpHeaders } from 'node:http';
 import type { Credential, Identity, IdentityKind } from '../request/credential.js';
+import { soleAuthorization } from '../request/sole-authorization.js';
 import { canonicalText, parseAuthorization, parseCredential, type Presented } from './authorization.js';
 import { OVERFLOW, SecretSet, SharedTokenPlaces } from './shared-tokens.js';
 
-/** The parts of a request that its identity is made of. */
+/** The part of a request that its identity is made of. */
 export interface IdentifiedRequest {
-  readonly headers: IncomingHttpHeaders;
   readonly rawHeaders: readonly string[];
 }
 
@@ -56,8 +55,8 @@ export class Identifier {
    * @param addressKey the client address's key, as pre-auth has it
    */
   identify(request: IdentifiedRequest, onV1: boolean, addressKey: string, utcDay: number): Identity | undefined {
-    const header = request.headers.authorization;
-    if (header === undefined || hasTwo(request.rawHeaders)) return undefined;
+    const header = soleAuthorization(request.rawHeaders);
+    if (header === undefined) return undefined;
     let presented: Presented | undefined;
     if (onV1 && this.options.sharedTokens.length > 0) {
       presented = parseAuthorization(header);
@@ -75,7 +74,7 @@ export class Identifier {
 
   /** Remembers how an accepted credential was spelled; one spelling each, the latest. Shared tokens are never. */
   remember(request: IdentifiedRequest, identity: Identity): void {
-    const header = request.headers.authorization;
+    const header = soleAuthorization(request.rawHeaders);
     if (header === undefined || identity.kind === 'shared' || this.remembered.has(header)) return;
     this.drop(identity);
     if (this.remembered.size >= this.options.maxRemembered) return;
@@ -127,14 +126,4 @@ export function fingerprintOf(credential: Credential): string {
 
 function fingerprint(kind: IdentityKind, canonical: string): string {
   return hash('sha256', `${kind}\n${canonical}`, 'hex');
-}
-
-/** Node keeps the first of two `Authorization` lines and hides the second, which could be another caller's. */
-function hasTwo(rawHeaders: readonly string[]): boolean {
-  let seen = 0;
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i]!;
-    if (name.length === 13 && name.toLowerCase() === 'authorization') seen += 1;
-  }
-  return seen > 1;
 }

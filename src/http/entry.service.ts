@@ -9,6 +9,7 @@ import { isAdmin } from '../observability/admin-token.js';
 import { MetricsService } from '../observability/metrics.service.js';
 import { setRequestContext, type RequestContext } from '../request/request-context.js';
 import type { RouteMark } from '../request/route.decorator.js';
+import { soleAuthorization } from '../request/sole-authorization.js';
 import { HttpRequestContext, pathText, surfaceOf } from './http-request-context.js';
 
 /** Swagger UI registers its routes by itself and can't mark them. */
@@ -53,7 +54,7 @@ export class EntryService {
 
   private isFree(mark: RouteMark, raw: IncomingMessage): boolean {
     if (mark.admin !== true) return mark.free === true;
-    return this.config.adminToken === undefined || isAdmin(raw.headers.authorization, this.config.adminToken);
+    return this.config.adminToken === undefined || isAdmin(soleAuthorization(raw.rawHeaders), this.config.adminToken);
   }
 }
 
@@ -62,7 +63,7 @@ export class EntryService {
  * a path (a trailing slash) is answered as unknown.
  */
 function markOf(request: FastifyRequest): RouteMark {
-  if (request.is404 || Object.values((request.params ?? {}) as object).includes('')) return {};
+  if (request.is404 || Object.values(request.params ?? {}).includes('')) return {};
   const { url, config } = request.routeOptions;
   return url !== undefined && DOCS.test(url) ? { free: true } : ((config as RouteMark | undefined) ?? {});
 }
