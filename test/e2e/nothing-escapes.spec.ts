@@ -5,9 +5,7 @@ import { ask, bearer, callTool, rpc, startTestServer, type TestServer } from '..
 let server: TestServer;
 const auth = (): string => `Bearer ${server.sandbox.publicKey}:${server.sandbox.privateKey}`;
 const refused = async (): Promise<Record<string, number>> =>
-  (await ask(`${server.url}/metrics`, { headers: { accept: 'application/json' } })).json<{
-    refusals: Record<string, number>;
-  }>().refusals;
+  (await ask(`${server.url}/metrics`, { headers: { accept: 'application/json' } })).json().refusals;
 
 beforeAll(async () => {
   server = await startTestServer();
@@ -56,9 +54,7 @@ describe('Whatever arrives', () => {
   it.each(STRAYS)('pays the tenant bucket for a proven caller, and never the quota: %s', async (_, text) => {
     await ask(`${server.url}/v1/capabilities`, { headers: { authorization: auth() } });
     const used = async (): Promise<number> =>
-      (await ask(`${server.url}/v1/capabilities`, { headers: { authorization: auth() } })).json<{
-        limits: { quota: { used: number } };
-      }>().limits.quota.used;
+      (await ask(`${server.url}/v1/capabilities`, { headers: { authorization: auth() } })).json().limits.quota.used;
     const before = await used();
     const proven = text.replace('\r\nhost:', `\r\nauthorization: ${auth()}\r\nhost:`);
     let answer = await sendRaw(server.port, [proven], { quietMs: 20 });
@@ -210,16 +206,16 @@ describe('A key that TiDB Cloud revoked', () => {
       await ask(`${server.url}/v1/capabilities`, { headers: { authorization: auth() } });
       server.sandbox.rejectKey(server.sandbox.publicKey);
       const request = modern ? modernCall('tidb_list_clusters') : callTool('tidb_list_clusters');
-      const headers = modern
+      const headers: Record<string, string> = modern
         ? { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'tidb_list_clusters' }
         : {};
       const answer = await ask(`${server.url}/mcp`, rpc(request, auth().slice(7), headers));
       expect([modern, answer.status]).toEqual([modern, 401]);
-      expect(answer.json<{ error: { data: { code: string } } }>().error.data.code).toBe('UNAUTHENTICATED');
+      expect(answer.json().error.data.code).toBe('UNAUTHENTICATED');
       expect(answer.headers.get('www-authenticate')).toContain('Bearer');
-      let statuses: number[] = [];
+      const statuses: number[] = [];
       for (let i = 0; i < 10; i += 1)
-        statuses = [...statuses, (await ask(`${server.url}/v1/capabilities`, bearer(auth().slice(7)))).status];
+        statuses.push((await ask(`${server.url}/v1/capabilities`, bearer(auth().slice(7)))).status);
       expect(statuses.filter((status) => status === 401).length).toBeLessThanOrEqual(5);
       expect(statuses.at(-1)).toBe(429);
       server.sandbox.acceptKey(server.sandbox.publicKey);
