@@ -13,12 +13,13 @@ export interface TestServer {
   stop(): Promise<void>;
 }
 
-/** Starts one; `env` holds whatever the test wants to differ from the defaults. */
+/** Starts one; `env` holds whatever the test wants to differ from the defaults, `shared` a sandbox that others use too. */
 export async function startTestServer(
   env: Record<string, string> = {},
   sandboxOptions: SandboxOptions = {},
+  shared?: Sandbox,
 ): Promise<TestServer> {
-  const sandbox = await startSandbox({ rateLimitPerMinute: 100_000, ...sandboxOptions });
+  const sandbox = shared ?? (await startSandbox({ rateLimitPerMinute: 100_000, ...sandboxOptions }));
   const parsed = parseConfig({
     TIDB_MCP_PORT: '0',
     TIDB_MCP_CONTROL_DB_URL: 'sqlite::memory:',
@@ -34,7 +35,7 @@ export async function startTestServer(
   const running = await runServer(parsed.config, clock);
   const stop = async (): Promise<void> => {
     await running.stop();
-    await sandbox.close();
+    if (shared === undefined) await sandbox.close();
   };
   return { url: running.url, port: Number(new URL(running.url).port), sandbox, clock, running, stop };
 }
