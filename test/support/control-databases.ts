@@ -19,8 +19,10 @@ export interface DatabaseKind {
   readonly name: 'libsql' | 'MySQL protocol' | 'PostgreSQL';
   /** Whether it can be reached here. */
   readonly available: boolean;
-  /** Why a suite on it is skipped, for its title. */
-  readonly note: string;
+  /** Its name, and why suites on it are skipped where they are. */
+  readonly title: string;
+  /** What a client sends to commit, and nothing else that it sends holds. */
+  readonly commit: string;
   readonly create: () => Promise<ScratchDatabase>;
 }
 
@@ -35,7 +37,8 @@ function withDatabase(url: string, name: string): string {
   return changed.href;
 }
 
-function createFile(): Promise<ScratchDatabase> {
+/** A file of libsql in a folder of its own. */
+export function createFile(): Promise<ScratchDatabase> {
   const folder = mkdtempSync(join(tmpdir(), 'quota-test-'));
   const path = join(folder, 'control.db');
   return Promise.resolve({
@@ -93,25 +96,22 @@ async function createPostgres(): Promise<ScratchDatabase> {
   return { url, query: (sql) => query(url, sql), drop };
 }
 
-function note(available: boolean, variable: string): string {
-  return available ? '' : ` (skipped: ${variable} is not set)`;
+function serverKind(
+  name: 'MySQL protocol' | 'PostgreSQL',
+  variable: string,
+  commit: string,
+  create: () => Promise<ScratchDatabase>,
+): DatabaseKind {
+  const available = process.env[variable] !== undefined;
+  return { name, available, commit, create, title: available ? name : `${name} (skipped: ${variable} is not set)` };
 }
 
 /** The three kinds, also the ones that can't be reached here, so that a report says what was skipped. */
 export const DATABASE_KINDS: readonly DatabaseKind[] = [
-  { name: 'libsql', available: true, note: '', create: createFile },
-  {
-    name: 'MySQL protocol',
-    available: MYSQL_URL !== undefined,
-    note: note(MYSQL_URL !== undefined, 'TEST_MYSQL_URL'),
-    create: createMysql,
-  },
-  {
-    name: 'PostgreSQL',
-    available: POSTGRES_URL !== undefined,
-    note: note(POSTGRES_URL !== undefined, 'TEST_POSTGRES_URL'),
-    create: createPostgres,
-  },
+  { name: 'libsql', title: 'libsql', available: true, commit: '', create: createFile },
+  serverKind('MySQL protocol', 'TEST_MYSQL_URL', 'COMMIT', createMysql),
+  // Its texts end in a zero; without that, READ COMMITTED would do.
+  serverKind('PostgreSQL', 'TEST_POSTGRES_URL', 'COMMIT\0', createPostgres),
 ];
 
 /** The kinds that are servers of their own, reached over the network. */

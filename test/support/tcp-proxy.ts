@@ -1,10 +1,13 @@
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
 /** What a proxy does with the connections that go through it. */
-export type ProxyMode = 'forward' | 'refuse' | 'hang';
+export type ProxyMode = 'forward' | 'refuse' | 'hang' | 'slow';
+
+/** How late each piece is that a client sends through a slow proxy. */
+const SLOW_MS = 900;
 
 /**
- * A TCP proxy between a test and a real server. It can refuse, accept without ever answering, and cut a connection at
+ * A TCP proxy between a test and a real server. It can refuse, accept without ever answering, be slow, and cut a connection at
  * a chosen byte pattern: before it is forwarded, or after, so that the server does its work and the answer is lost.
  */
 export class TcpProxy {
@@ -49,6 +52,7 @@ export class TcpProxy {
   set(mode: ProxyMode): void {
     this.mode = mode;
     if (mode === 'forward') return this.cutAll();
+    if (mode === 'slow') return;
     for (const socket of this.sockets) {
       if (mode === 'refuse') socket.destroy();
       else socket.unpipe();
@@ -76,6 +80,10 @@ export class TcpProxy {
     await new Promise<void>((resolve) => this.server.close(() => resolve()));
   }
 
+  private get forwards(): boolean {
+    return this.mode === 'forward' || this.mode === 'slow';
+  }
+
   private accept(client: Socket): void {
     this.track(client);
     if (this.mode === 'refuse') return void client.destroy();
@@ -83,14 +91,15 @@ export class TcpProxy {
     const target = this.track(connect(this.targetPort, this.targetHost));
     client.on('data', (chunk: Buffer) => this.forward(client, target, chunk));
     target.on('data', (chunk: Buffer) => {
-      if (this.mode === 'forward' && !client.destroyed) client.write(chunk);
+      if (this.forwards && !client.destroyed) client.write(chunk);
     });
     client.on('close', () => target.destroy());
     target.on('close', () => client.destroy());
   }
 
   private forward(client: Socket, target: Socket, chunk: Buffer): void {
-    if (this.mode !== 'forward') return;
+    if (!this.forwards) return;
+    if (this.mode === 'slow') return void setTimeout(() => target.write(chunk), SLOW_MS);
     const cut = this.cut;
     if (cut === undefined || !chunk.includes(cut.pattern)) return void target.write(chunk);
     this.cut = undefined;

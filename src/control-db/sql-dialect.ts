@@ -1,0 +1,82 @@
+import type { ControlDbOptions } from '../config/control-db-url.js';
+
+/** One of the three languages that the control database may speak. */
+export type Dialect = ControlDbOptions['dialect'];
+
+/** What is written differently per database, beside what the query builder already translates. */
+export interface SqlDialect {
+  /** A file with one connection for everybody, instead of a server with a pool. */
+  readonly embedded: boolean;
+  /** The database's own clock: whole milliseconds since the Unix epoch, whatever the session's time zone. */
+  readonly nowMs: string;
+  /** The end of an INSERT into `quota_usage` that adds to the total where there is one. */
+  readonly onUsageConflict: string;
+  /** Whether DELETE takes ORDER BY and LIMIT; elsewhere a subquery has to choose. */
+  readonly deletesInOrder: boolean;
+  /** Run once on each new connection. */
+  readonly sessionSetup: string | undefined;
+  /** Run as the first statement of each transaction. */
+  readonly transactionSetup: string | undefined;
+  /** The `position`th parameter, counted from 1. */
+  readonly placeholder: (position: number) => string;
+  /** Takes and releases the lock under which one instance at a time migrates, around `runner`'s own session. */
+  readonly migrationLock: { readonly take: readonly string[]; readonly release: string };
+}
+
+const ON_CONFLICT_ADD =
+  'ON CONFLICT (tenant, utc_day) DO UPDATE ' +
+  'SET calls = quota_usage.calls + excluded.calls, updated_at = excluded.updated_at';
+const ON_DUPLICATE_KEY_ADD = 'ON DUPLICATE KEY UPDATE calls = calls + VALUES(calls), updated_at = VALUES(updated_at)';
+
+/** Any fixed number that no other application is likely to lock. */
+const ADVISORY_LOCK = 7_146_031_955_102;
+
+/**
+ * Limits that the server itself keeps, for the case that this process or the network is gone: without them a cut-off
+ * transaction would hold its locks until TCP notices. Together with {@link UNIT_TIMEOUT_MS} they bound how long any
+ * transaction lasts, which the overlap of incremental reads relies on. PostgreSQL's are per transaction, so that they
+ * hold behind a pooler too, and never leak into a session that somebody else gets next.
+ */
+export const DIALECTS: Readonly<Record<Dialect, SqlDialect>> = {
+  sqlite: {
+    embedded: true,
+    nowMs: "CAST(round(unixepoch('subsec') * 1000) AS INTEGER)",
+    onUsageConflict: ON_CONFLICT_ADD,
+    deletesInOrder: false,
+    sessionSetup: undefined,
+    transactionSetup: undefined,
+    placeholder: () => '?',
+    migrationLock: { take: ['BEGIN IMMEDIATE'], release: 'COMMIT' },
+  },
+  mysql: {
+    embedded: false,
+    nowMs: "(TIMESTAMPDIFF(MICROSECOND, '1970-01-01 00:00:00', UTC_TIMESTAMP(3)) DIV 1000)",
+    onUsageConflict: ON_DUPLICATE_KEY_ADD,
+    deletesInOrder: true,
+    sessionSetup: 'SET SESSION innodb_lock_wait_timeout = 1, SESSION wait_timeout = 30',
+    transactionSetup: undefined,
+    placeholder: () => '?',
+    migrationLock: {
+      take: ["SELECT GET_LOCK('tidb-cloud-mcp migrations', 30)"],
+      release: "SELECT RELEASE_LOCK('tidb-cloud-mcp migrations')",
+    },
+  },
+  postgres: {
+    embedded: false,
+    nowMs: '(floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint)',
+    onUsageConflict: ON_CONFLICT_ADD,
+    deletesInOrder: false,
+    sessionSetup: undefined,
+    transactionSetup:
+      'SET TRANSACTION ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = 2000; ' +
+      'SET LOCAL lock_timeout = 1000; SET LOCAL idle_in_transaction_session_timeout = 30000',
+    placeholder: (position) => `$${position}`,
+    migrationLock: {
+      take: ['BEGIN', 'SET LOCAL lock_timeout = 30000', `SELECT pg_advisory_xact_lock(${ADVISORY_LOCK})`],
+      release: 'COMMIT',
+    },
+  },
+};
+
+/** One unit of work, a connect attempt or a load may last this long; then it counts as failed. */
+export const UNIT_TIMEOUT_MS = 2_000;

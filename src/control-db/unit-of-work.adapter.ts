@@ -1,0 +1,130 @@
+import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
+import { DatabaseError, errorCode } from './database-error.js';
+import type { SqlDialect } from './sql-dialect.js';
+
+/** How a unit of work is run. */
+export interface UnitOptions {
+  readonly dialect: SqlDialect;
+  readonly transaction: boolean;
+  /** For everything together, waiting for a connection included. */
+  readonly timeoutMs: number;
+  /** Called where the connection's state is unknown and it has no socket to cut. */
+  readonly onBroken: () => void;
+}
+
+/** The parts of the drivers' connections that we need; TypeORM hands them out untyped. */
+interface RawConnection {
+  readonly stream?: { destroy(): void };
+  readonly connection?: { readonly stream?: { destroy(): void } };
+}
+
+/** Connections whose session is set up; it lives as long as they do. */
+const PREPARED = new WeakSet<object>();
+
+/**
+ * Takes a connection's socket away. Both drivers then fail what is in progress and take the connection out of their
+ * pool; a connection in an unknown state never serves another unit of work.
+ */
+function cutConnection(raw: RawConnection | undefined): void {
+  (raw?.connection?.stream ?? raw?.stream)?.destroy();
+}
+
+/** One statement or one transaction on one connection, with a time limit and a known outcome. */
+class UnitOfWork {
+  private readonly runner: QueryRunner;
+  private raw: RawConnection | undefined;
+  private expired = false;
+  private committing = false;
+
+  constructor(
+    dataSource: DataSource,
+    private readonly options: UnitOptions,
+  ) {
+    this.runner = dataSource.createQueryRunner();
+  }
+
+  async run<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    let timer: NodeJS.Timeout | undefined;
+    const expiry = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        this.expired = true;
+        reject(new DatabaseError('TIMEOUT', this.outcome));
+        cutConnection(this.raw);
+      }, this.options.timeoutMs);
+    });
+    try {
+      const steps = this.steps(work);
+      // Once the time is up nobody listens to the steps any more.
+      steps.catch(() => undefined);
+      return await Promise.race([steps, expiry]);
+    } catch (error) {
+      throw error instanceof DatabaseError ? error : new DatabaseError(errorCode(error), this.outcome);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  private get outcome() {
+    return this.committing ? 'unknown' : 'not-stored';
+  }
+
+  private async steps<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    try {
+      this.raw = (await this.runner.connect()) as RawConnection | undefined;
+      this.refuseWhenExpired();
+      await this.setUpSession();
+      return this.options.transaction ? await this.inTransaction(work) : await work(this.runner.manager);
+    } catch (error) {
+      await this.cleanUp();
+      throw error;
+    } finally {
+      await this.runner.release();
+    }
+  }
+
+  private async inTransaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    const { transactionSetup } = this.options.dialect;
+    await this.runner.startTransaction();
+    if (transactionSetup !== undefined) await this.runner.query(transactionSetup);
+    const result = await work(this.runner.manager);
+    this.refuseWhenExpired();
+    this.committing = true;
+    await this.runner.commitTransaction();
+    return result;
+  }
+
+  /** Nothing may be sent, COMMIT least of all, once the caller was told that it is over. */
+  private refuseWhenExpired(): void {
+    if (this.expired) throw new DatabaseError('TIMEOUT', 'not-stored');
+  }
+
+  private async setUpSession(): Promise<void> {
+    const { sessionSetup } = this.options.dialect;
+    if (sessionSetup === undefined || this.raw === undefined || PREPARED.has(this.raw)) return;
+    await this.runner.query(sessionSetup);
+    PREPARED.add(this.raw);
+  }
+
+  private async cleanUp(): Promise<void> {
+    if (!this.expired && !this.runner.isTransactionActive) return;
+    try {
+      if (this.expired) throw new DatabaseError('TIMEOUT', this.outcome);
+      await this.runner.rollbackTransaction();
+    } catch {
+      if (this.options.dialect.embedded) this.options.onBroken();
+      cutConnection(this.raw);
+    }
+  }
+}
+
+/**
+ * Runs `work` on one connection of its own, which awaits nothing but its own statements.
+ * @throws {DatabaseError} whatever goes wrong, with what is known of its outcome
+ */
+export function runUnitOfWork<T>(
+  dataSource: DataSource,
+  options: UnitOptions,
+  work: (manager: EntityManager) => Promise<T>,
+): Promise<T> {
+  return new UnitOfWork(dataSource, options).run(work);
+}

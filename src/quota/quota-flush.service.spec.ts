@@ -1,0 +1,92 @@
+import { Logger } from '@nestjs/common';
+import { describe, expect, it } from 'vitest';
+import { ModelledDatabase, type Weather } from '../../test/simulation/modelled-database.js';
+import { SimulatedInstance } from '../../test/simulation/simulated-instance.js';
+import { VirtualTime } from '../../test/simulation/virtual-time.js';
+
+Logger.overrideLogger(false);
+
+const HOUR_MS = 3_600_000;
+const FAIR: Weather = { partitioned: false, lossRate: 0, latencyMs: 5 };
+const AWAY: Weather = { ...FAIR, partitioned: true };
+
+/** One server, in virtual time, over a database that is there or away as the test says. */
+function setUp(weather = FAIR) {
+  const time = new VirtualTime();
+  const epochMs = Date.UTC(2026, 10, 29, 12);
+  const database = new ModelledDatabase(time, epochMs);
+  const sky = { weather };
+  const surroundings = { time, epochMs, database, intervalMs: HOUR_MS, quota: 100, random: () => 0.5 };
+  const instance = new SimulatedInstance({ ...surroundings, weather: () => sky.weather }, 'i');
+  const stored = () => database.callsOf(instance.wallDay(), 't');
+  const call = (times: number) => {
+    for (let n = 0; n < times; n += 1) instance.call('t');
+  };
+  return { time, sky, instance, stored, call };
+}
+
+describe('the flush', () => {
+  it('is due once an interval, and its totals are adopted', async () => {
+    const { time, instance, stored, call } = setUp();
+    void instance.start();
+    await time.runUntil(1_000);
+    call(3);
+    await time.runUntil(HOUR_MS - 1);
+    expect(stored()).toBe(0);
+    await time.runUntil(HOUR_MS + 1_000);
+    expect(stored()).toBe(3);
+    expect(instance.counter.used('t')).toBe(3);
+  });
+
+  it('does not wait for the end of a long interval to find out that the database is back', async () => {
+    const { time, sky, instance, stored, call } = setUp();
+    void instance.start();
+    await time.runUntil(1_000);
+    sky.weather = AWAY;
+    call(60);
+    await time.runUntil(20_000);
+    expect(instance.isDegraded).toBe(true);
+    expect(stored()).toBe(0);
+    sky.weather = FAIR;
+    await time.runUntil(120_000);
+    expect(stored()).toBe(60);
+    expect(instance.isDegraded).toBe(false);
+  });
+
+  it('holds up the start for two seconds at the most', async () => {
+    const { time, instance } = setUp(AWAY);
+    void instance.start();
+    await time.runUntil(1_999);
+    expect(instance.alive).toBe(false);
+    await time.runUntil(2_001);
+    expect(instance.alive).toBe(true);
+    expect(instance.isDegraded).toBe(true);
+  });
+
+  it('is tried again on shutdown until it succeeds', async () => {
+    const { time, sky, instance, stored, call } = setUp();
+    void instance.start();
+    await time.runUntil(1_000);
+    call(3);
+    sky.weather = AWAY;
+    const ended = instance.shutDown();
+    await time.runUntil(3_500);
+    sky.weather = FAIR;
+    await time.runUntil(20_000);
+    await ended;
+    expect(stored()).toBe(3);
+  });
+
+  it('holds up the end for five seconds at the most', async () => {
+    const { time, sky, instance, call } = setUp();
+    void instance.start();
+    await time.runUntil(1_000);
+    call(3);
+    sky.weather = AWAY;
+    void instance.shutDown();
+    await time.runUntil(5_999);
+    expect(instance.hadLastFlush).toBe(false);
+    await time.runUntil(6_001);
+    expect(instance.hadLastFlush).toBe(true);
+  });
+});

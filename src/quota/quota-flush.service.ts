@@ -1,0 +1,128 @@
+import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { ControlDatabaseService } from '../control-db/control-database.service.js';
+import { errorCode } from '../control-db/database-error.js';
+import { UNIT_TIMEOUT_MS } from '../control-db/sql-dialect.js';
+import { FlushSchedule } from './flush-schedule.js';
+import { QuotaFlusher } from './quota-flusher.js';
+import { QuotaPersistenceService } from './quota-persistence.service.js';
+import { type QuotaTimers, QuotaTimersService } from './quota-timers.service.js';
+
+/** Contract: `TIDB_MCP_SHUTDOWN_GRACE_SECONDS`, "the last flush 5 s". */
+const LAST_FLUSH_MS = 5_000;
+const LAST_FLUSH_RETRY_MS = 200;
+
+/**
+ * Pushes deltas and adopts totals at multiples of the flush interval, after every connect, sooner after a failure, and
+ * one last time on shutdown. No request ever waits for any of it. Design: "The shared quota, exactly".
+ */
+@Injectable()
+export class QuotaFlushService implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly logger = new Logger('Quota');
+  private cycle: Promise<boolean> | undefined;
+  private failures = 0;
+  private last: Promise<void> | undefined;
+  private isOver = false;
+
+  constructor(
+    private readonly flusher: QuotaFlusher,
+    private readonly schedule: FlushSchedule,
+    @Inject(QuotaTimersService) private readonly timers: QuotaTimers,
+    private readonly persistence: QuotaPersistenceService,
+    private readonly database: ControlDatabaseService,
+  ) {
+    persistence.listen({ degraded: () => this.armRetry() });
+    database.beforeClose(() => this.flushLast());
+  }
+
+  /** Loads the day's totals before the server listens, for two seconds at the most. */
+  async onApplicationBootstrap(): Promise<void> {
+    const loaded = new Promise<true>((resolve) => {
+      this.database.listen({ connected: () => void this.flushAndRead().then((ok) => ok && resolve(true)) });
+    });
+    this.database.open();
+    const inTime = await this.timers.within(UNIT_TIMEOUT_MS, loaded);
+    if (inTime === undefined) this.persistence.failed('load', 'TIMEOUT');
+    this.armFlush();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.flushLast();
+  }
+
+  private armFlush(): void {
+    this.timers.set('quota-flush', this.schedule.untilFlushMs(), () => void this.flushOnTime());
+  }
+
+  private async flushOnTime(): Promise<void> {
+    await this.flushAndRead();
+    this.schedule.untilReadsMs().forEach((delayMs, index) => {
+      this.timers.set(`quota-read-${index}`, delayMs, () => void this.read());
+    });
+    this.armFlush();
+  }
+
+  private armRetry(): void {
+    if (this.timers.has('quota-retry')) return;
+    this.timers.set('quota-retry', this.schedule.untilRetryMs(this.failures), () => void this.flushAndRead());
+  }
+
+  /** One flush and the read that follows it; whoever asks while one is in progress gets that one. */
+  private flushAndRead(): Promise<boolean> {
+    this.cycle ??= this.runCycle().finally(() => {
+      this.cycle = undefined;
+    });
+    return this.cycle;
+  }
+
+  private async runCycle(): Promise<boolean> {
+    const ok = (await this.flush()) && (await this.read());
+    this.failures = ok ? 0 : this.failures + 1;
+    if (ok) this.timers.clear('quota-retry');
+    else this.armRetry();
+    return ok;
+  }
+
+  private async flush(): Promise<boolean> {
+    const ended = this.persistence.beginFlush();
+    try {
+      await this.flusher.flush();
+      ended('ok');
+      this.persistence.succeeded('flush');
+      return true;
+    } catch (error) {
+      ended(this.flusher.isUncertain ? 'unknown' : 'failed');
+      this.persistence.failed('flush', errorCode(error));
+      return false;
+    }
+  }
+
+  private async read(): Promise<boolean> {
+    try {
+      const adopted = await this.flusher.read();
+      if (adopted) this.persistence.succeeded('read');
+      return adopted;
+    } catch (error) {
+      this.persistence.failed('read', errorCode(error));
+      return false;
+    }
+  }
+
+  private flushLast(): Promise<void> {
+    this.last ??= this.flushAtLast();
+    return this.last;
+  }
+
+  private async flushAtLast(): Promise<void> {
+    this.timers.stop();
+    if ((await this.timers.within(LAST_FLUSH_MS, this.flushUntilStored())) === true) return;
+    this.isOver = true;
+    this.logger.error('The last flush failed: calls counted since the one before are lost.');
+  }
+
+  private async flushUntilStored(): Promise<true> {
+    while (this.flusher.hasUnsent && !this.isOver) {
+      if (!(await this.flush())) await this.timers.pause(LAST_FLUSH_RETRY_MS);
+    }
+    return true;
+  }
+}

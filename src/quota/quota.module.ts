@@ -1,0 +1,74 @@
+import { randomUUID } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
+import { Logger, Module } from '@nestjs/common';
+import { CLOCK, type Clock } from '../clock/clock.js';
+import { CONFIG, type Config } from '../config/config.js';
+import { ControlDbModule } from '../control-db/control-db.module.js';
+import { MetricsService } from '../observability/metrics.service.js';
+import { BatchSender } from './batch-sender.js';
+import { FlushSchedule } from './flush-schedule.js';
+import { QuotaCounter } from './quota-counter.js';
+import { QuotaFlushService } from './quota-flush.service.js';
+import { QuotaFlusher } from './quota-flusher.js';
+import { QUOTA_LIMITS, type QuotaLimits } from './quota-limits.js';
+import { QuotaOnDemandService } from './quota-on-demand.service.js';
+import { QuotaPersistenceService } from './quota-persistence.service.js';
+import { QuotaRetentionService } from './quota-retention.service.js';
+import { QuotaTimersService } from './quota-timers.service.js';
+import { QuotaRepository } from './quota.repository.js';
+import { QuotaService } from './quota.service.js';
+import { TotalsReader } from './totals-reader.js';
+
+function createLimits(config: Config): QuotaLimits {
+  return { flushIntervalSeconds: config.quotaFlushSeconds, limitOf: () => config.dailyQuota };
+}
+
+function createSchedule(clock: Clock, config: Config): FlushSchedule {
+  return new FlushSchedule(clock, config.quotaFlushSeconds * 1_000, Math.random);
+}
+
+function createFlusher(
+  counter: QuotaCounter,
+  store: QuotaRepository,
+  clock: Clock,
+  schedule: FlushSchedule,
+  metrics: MetricsService,
+): QuotaFlusher {
+  const pause = () => setImmediate();
+  const logger = new Logger('Quota');
+  const dropped = (calls: number) =>
+    logger.error(`A batch of ${calls} calls could not be resolved: the row of this instance is gone. It is dropped.`);
+  const sender = new BatchSender(store, counter.outbox, randomUUID, dropped);
+  const reader = new TotalsReader(store, counter, clock, schedule.aliveMs, pause);
+  const flusher = new QuotaFlusher(counter, sender, reader, pause);
+  metrics.gauge('tidb_mcp_live_instances', () => flusher.liveInstances);
+  return flusher;
+}
+
+/** The daily quota over all instances. Needs `ScheduleModule.forRoot()` in the application. */
+@Module({
+  imports: [ControlDbModule],
+  providers: [
+    { provide: QUOTA_LIMITS, inject: [CONFIG], useFactory: createLimits },
+    {
+      provide: QuotaCounter,
+      inject: [CLOCK, QUOTA_LIMITS],
+      useFactory: (clock: Clock, limits: QuotaLimits) => new QuotaCounter(clock, limits.limitOf),
+    },
+    { provide: FlushSchedule, inject: [CLOCK, CONFIG], useFactory: createSchedule },
+    {
+      provide: QuotaFlusher,
+      inject: [QuotaCounter, QuotaRepository, CLOCK, FlushSchedule, MetricsService],
+      useFactory: createFlusher,
+    },
+    QuotaRepository,
+    QuotaTimersService,
+    QuotaPersistenceService,
+    QuotaOnDemandService,
+    QuotaFlushService,
+    QuotaRetentionService,
+    QuotaService,
+  ],
+  exports: [QuotaService],
+})
+export class QuotaModule {}

@@ -1,0 +1,114 @@
+import { Logger } from '@nestjs/common';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { ControlDatabaseService } from '../../src/control-db/control-database.service.js';
+import { DATABASE_KINDS, type ScratchDatabase } from '../support/control-databases.js';
+import { waitUntil } from '../support/wait-until.js';
+
+Logger.overrideLogger(false);
+
+const COUNT = 'SELECT COUNT(*) AS n FROM quota_instance';
+const insert = (id: string) => `INSERT INTO quota_instance (instance_id, last_batch, seen_at) VALUES ('${id}', 0, 0)`;
+
+describe.each(DATABASE_KINDS)('units of work on $title', ({ available, create, name }) => {
+  describe.skipIf(!available)('as whoever keeps something in the database meets them', () => {
+    let scratch: ScratchDatabase;
+    const open: ControlDatabaseService[] = [];
+
+    const connect = async () => {
+      const database = new ControlDatabaseService({ controlDbUrl: scratch.url });
+      open.push(database);
+      database.open();
+      await waitUntil('connected', () => database.isConnected);
+      return database;
+    };
+    const count = async () => Number((await scratch.query(COUNT))[0]?.['n']);
+
+    beforeAll(async () => {
+      scratch = await create();
+      await connect();
+    });
+    afterEach(async () => {
+      await Promise.all(open.splice(0).map((database) => database.onApplicationShutdown()));
+      await scratch.query('DELETE FROM quota_instance');
+    });
+    afterAll(async () => {
+      await scratch.drop();
+    });
+
+    it('a failed transaction leaves nothing behind, and its outcome is known', async () => {
+      const database = await connect();
+      const failing = database.transaction(async (manager) => {
+        await manager.query(insert('a'));
+        await manager.query('SELECT nonsense FROM nowhere_at_all_zq');
+      });
+      await expect(failing).rejects.toMatchObject({ name: 'DatabaseError', outcome: 'not-stored' });
+      await waitUntil('connected', () => database.isConnected);
+      expect(await count()).toBe(0);
+    });
+
+    it('units that are started at once get into nobody else’s transaction', async () => {
+      const database = await connect();
+      const results = await Promise.allSettled(
+        Array.from({ length: 30 }, (_, n) =>
+          n % 3 === 0
+            ? database.transaction(async (manager) => {
+                await manager.query(insert(`lost${n}`));
+                throw new Error('given up');
+              })
+            : n % 3 === 1
+              ? database.transaction((manager) => manager.query(insert(`kept${n}`)))
+              : database.run((manager) => manager.query(insert(`alone${n}`))),
+        ),
+      );
+      expect(results.map(({ status }) => status === 'fulfilled')).toEqual(results.map((_, n) => n % 3 !== 0));
+      expect(await count()).toBe(20);
+    });
+
+    it('a row that somebody else has locked is given up after two seconds, and the connection is good again', async () => {
+      const [holder, database] = [await connect(), await connect()];
+      await holder.run((manager) => manager.query(insert('a')));
+      const touch = "UPDATE quota_instance SET seen_at = seen_at + 1 WHERE instance_id = 'a'";
+      const begunMs = performance.now();
+      let outcome: unknown;
+      await holder
+        .transaction(async (manager) => {
+          await manager.query(touch);
+          outcome = await database.transaction((other) => other.query(touch)).catch((error: unknown) => error);
+          await manager.query(touch);
+        })
+        .catch(() => undefined);
+      expect(outcome).toMatchObject({ name: 'DatabaseError', outcome: 'not-stored' });
+      expect(performance.now() - begunMs).toBeLessThan(3_500);
+      await database.transaction((manager) => manager.query(touch));
+    });
+
+    it.skipIf(name === 'libsql')(
+      'a statement that takes too long is given up after two seconds, and no pool runs dry',
+      async () => {
+        const database = await connect();
+        const sleep = name === 'PostgreSQL' ? 'SELECT pg_sleep(20)' : 'SELECT SLEEP(20)';
+        const begunMs = performance.now();
+        const slow = await Promise.allSettled(
+          Array.from({ length: 6 }, () => database.run((manager) => manager.query(sleep))),
+        );
+        expect(slow.every((result) => result.status === 'rejected')).toBe(true);
+        expect(performance.now() - begunMs).toBeLessThan(3_000);
+        await database.run((manager) => manager.query(insert('a')));
+        expect(await count()).toBe(1);
+      },
+    );
+
+    it('what has to be done before closing is done while the database is still there', async () => {
+      const database = await connect();
+      database.beforeClose(() => database.run((manager) => manager.query(insert('last'))));
+      await database.onApplicationShutdown();
+      expect(await count()).toBe(1);
+      await expect(database.run((manager) => manager.query(COUNT))).rejects.toMatchObject({ code: 'CLOSED' });
+    });
+
+    it('before it is connected, work is refused at once', async () => {
+      const database = new ControlDatabaseService({ controlDbUrl: scratch.url });
+      await expect(database.run((manager) => manager.query(COUNT))).rejects.toMatchObject({ code: 'NOT_CONNECTED' });
+    });
+  });
+});
