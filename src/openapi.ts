@@ -12,13 +12,16 @@ import { OperationRunner } from './capabilities/operation-runner.service.js';
 import { SERVER_NAME, SERVER_VERSION } from './capabilities/package-version.js';
 import { V1Controller } from './capabilities/v1.controller.js';
 import { OPERATIONAL_PATHS } from './capabilities/openapi-operational-paths.js';
+import { CONFIG } from './config/config.js';
 
 /** Where the committed document is, from the project's root. */
 export const OPENAPI_FILE = 'openapi/openapi.json';
 
 const DESCRIPTION = `TiDB Cloud for agents and integration platforms: MCP at \`/mcp\`, REST under \`/v1\`, behind four layers of limits.
 
-Every call needs a credential: a TiDB Cloud API key, as \`Authorization: Basic base64(public:private)\` or \`Bearer public:private\`, or an OAuth access token, as \`Bearer\`. A request that a limit refuses gets 429 with \`Retry-After\`.`;
+Every call needs a credential: a TiDB Cloud API key, as \`Authorization: Basic base64(public:private)\` or \`Bearer public:private\`, or an OAuth access token, as \`Bearer\`. A request that a limit refuses gets 429 with \`Retry-After\`.
+
+What changes something takes two calls: \`POST /v1/preflight\` says what would happen and changes nothing, \`POST /v1/confirm\` performs exactly that, once.`;
 
 const TAGS = [
   ['Server', 'What this server is and which limits are in force.'],
@@ -27,6 +30,7 @@ const TAGS = [
   ['Clusters', 'TiDB Cloud Starter and Essential clusters.'],
   ['Branches', 'Branches of a cluster.'],
   ['Backups', 'Backups of a cluster.'],
+  ['Changes', 'Everything that changes something, in two steps: preflight, then confirm.'],
   ['MCP', 'The same operations as tools of the Model Context Protocol.'],
   ['Operations', 'For whoever runs this server: health and metrics. Outside the limits.'],
 ] as const;
@@ -35,6 +39,7 @@ const TAGS = [
 @Module({
   controllers: [V1Controller, McpController],
   providers: [
+    { provide: CONFIG, useValue: undefined },
     { provide: OperationRunner, useValue: undefined },
     { provide: McpHttpAdapter, useValue: undefined },
   ],

@@ -1,14 +1,16 @@
 import type { Readable, Writable } from 'node:stream';
 import { type INestApplicationContext, Logger } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
+import type { Server } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { fingerprintOf } from './auth/identify.js';
-import { STDIO_INSTRUCTIONS } from './capabilities/mcp-instructions.js';
-import { toolFailure, toolResult } from './capabilities/mcp-result.js';
+import { runTool } from './capabilities/mcp-call.js';
+import { stdioInstructions } from './capabilities/mcp-instructions.js';
 import { type CallTool, createMcpServer } from './capabilities/mcp-server.js';
 import { OperationRunner } from './capabilities/operation-runner.service.js';
 import type { Config } from './config/config.js';
-import { AppError } from './errors/app-error.js';
+import { ControlDatabaseService } from './control-db/control-database.service.js';
+import { localControlDbUrl } from './control-db/state-folder.adapter.js';
 import { createLogService } from './observability/observability.module.js';
 import type { TenantContext } from './request/credential.js';
 import { StdioConnection } from './capabilities/stdio-connection.adapter.js';
@@ -45,23 +47,28 @@ export async function startStdio(
     );
     return EXIT_CONFIGURATION;
   }
-  const onStdio: Config = { ...config, transport: 'stdio' };
+  const onStdio: Config = { ...config, transport: 'stdio', controlDbUrl: controlDbUrlOf(config) };
   const app = await NestFactory.createApplicationContext(StdioModule.forRoot(onStdio), {
     logger: createLogService(onStdio),
     abortOnError: false,
   });
   const logger = new Logger('Stdio');
   for (const warning of warnings) logger.warn(warning);
+  // Only the ledger of confirmations needs it; it connects in the background.
+  app.get(ControlDatabaseService, { strict: false }).open();
   const drainMs = Math.min(config.upstreamTimeoutMs + DRAIN_MARGIN_MS, LONGEST_DRAIN_MS);
   const connection = new StdioConnection(streams.stdin, streams.stdout, drainMs);
-  await serveUntilClosed(connection, callToolOf(app, tenant));
+  await serveUntilClosed(connection, () => {
+    const { readOnly } = config;
+    return createMcpServer({ instructions: stdioInstructions(readOnly), readOnly, callTool: callToolOf(app, tenant) });
+  });
   await app.close();
   return 0;
 }
 
-async function serveUntilClosed(connection: StdioConnection, callTool: CallTool): Promise<void> {
+async function serveUntilClosed(connection: StdioConnection, makeServer: () => Server): Promise<void> {
   const logger = new Logger('Stdio');
-  const server = serveStdio(() => createMcpServer(STDIO_INSTRUCTIONS, callTool), {
+  const server = serveStdio(makeServer, {
     transport: connection,
     // The message may quote what the client wrote.
     onerror: (error) => logger.debug(`The connection reported ${error.name}.`),
@@ -73,16 +80,13 @@ async function serveUntilClosed(connection: StdioConnection, callTool: CallTool)
 }
 
 function callToolOf(app: INestApplicationContext, tenant: TenantContext): CallTool {
-  const runner = app.get(OperationRunner);
-  return async (operation, args, context) => {
-    try {
-      const caller = { tenant, signal: context.mcpReq.signal, surface: 'mcp' } as const;
-      return toolResult(await runner.run(operation, caller, args));
-    } catch (error) {
-      if (error instanceof AppError) return toolFailure(error);
-      throw error;
-    }
-  };
+  const run = runTool(app.get(OperationRunner), ({ mcpReq: { signal } }) => ({ tenant, signal, surface: 'mcp' }));
+  return async (operation, args, context) => (await run(operation, args, context)).result;
+}
+
+/** A local server that was told no control database has one of its own. */
+function controlDbUrlOf({ declared, controlDbUrl }: Config): string {
+  return declared.includes('controlDbUrl') ? controlDbUrl : localControlDbUrl(process.env);
 }
 
 /** The one user of a local server, who works with the configured key. */

@@ -25,6 +25,19 @@ const quota = z
   })
   .describe('The calls of this credential per UTC day. No wait within the day clears it.');
 
+const caller = z
+  .object({
+    surface: z.enum(['mcp', 'v1']),
+    kind: z.enum(['api-key', 'oauth', 'shared']).describe('What kind of credential this is.'),
+    fingerprint: z.string().describe('The first 12 digits of the credential’s fingerprint.'),
+    proven: z.boolean().describe('Whether the credential had been accepted before this call.'),
+    address: z.string().describe('The client address as the server sees it.'),
+    addressSource: z
+      .enum(['header', 'forwarded', 'socket', 'fallback'])
+      .describe('Where it was read; fallback: the declared source was missing or malformed.'),
+  })
+  .describe('Who this call is to the server.');
+
 /** The schema of {@link CapabilitiesReport}. Contract: "Surfaces". */
 export const capabilitiesReport = z
   .object({
@@ -43,6 +56,7 @@ export const capabilitiesReport = z
         global: bucket('instance', 'Requests of all callers together.').optional(),
       })
       .describe('The layers in the order in which they are asked; a layer is absent where it is not enforced.'),
+    caller: caller.optional(),
     liveInstances: z.number().int().describe('Server instances that share the quota, as last known.'),
   })
   .meta({ title: 'Capabilities' });

@@ -46,7 +46,8 @@ export const cluster = z
   })
   .meta({ title: 'Cluster' });
 
-const upstreamEndpoint = z.object({
+/** An endpoint as TiDB Cloud answers it. */
+export const upstreamEndpoint = z.object({
   host: maybe(upstreamText),
   port: maybe(upstreamNumber),
   disabled: maybe(z.boolean()),

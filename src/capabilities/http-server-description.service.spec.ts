@@ -2,6 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { configOf } from '../config/parse-config.js';
 import type { QuotaService } from '../quota/quota.service.js';
 import { capabilitiesReport } from './capabilities-report.js';
+import type { Caller } from './operation.js';
+import { TenantLimits } from '../tenant-limits/tenant-limits.js';
+import type { TenantLimitsService } from '../tenant-limits/tenant-limits.service.js';
 import { HttpServerDescription } from './http-server-description.service.js';
 import { SERVER_VERSION } from './package-version.js';
 
@@ -11,6 +14,17 @@ const tenant = {
   identity: { kind: 'api-key', fingerprint: FINGERPRINT, credential },
   session: { credential },
 } as const;
+
+const caller: Caller = {
+  tenant,
+  surface: 'v1',
+  signal: new AbortController().signal,
+  origin: {
+    client: { address: '10.0.0.9', key: '10.0.0.9', network: '10.0.0.0/24', source: 'fallback', gateway: undefined },
+    proven: true,
+  },
+};
+const everybody = { limits: new TenantLimits() } as TenantLimitsService;
 
 const quota = {
   status: (fingerprint: string) => ({
@@ -27,7 +41,7 @@ const quota = {
 
 describe('The capabilities over HTTP', () => {
   it('are the limits in force and the caller’s own quota, member by member as the contract has them', () => {
-    const report = new HttpServerDescription(configOf(), quota).describe(tenant);
+    const report = new HttpServerDescription(configOf(), quota, everybody).describe(caller);
     expect(report).toEqual({
       server: { name: 'tidb-cloud-mcp', version: SERVER_VERSION, instanceId: 'instance', transport: 'http' },
       limits: {
@@ -46,6 +60,14 @@ describe('The capabilities over HTTP', () => {
         },
         global: { requestsPerSecond: 100, burst: 200, keyedBy: 'instance', scope: 'instance' },
       },
+      caller: {
+        surface: 'v1',
+        kind: 'api-key',
+        fingerprint: 'aaaaaaaaaaaa',
+        proven: true,
+        address: '10.0.0.9',
+        addressSource: 'fallback',
+      },
       liveInstances: 2,
     });
     expect(capabilitiesReport.parse(report)).toEqual(report);
@@ -53,8 +75,15 @@ describe('The capabilities over HTTP', () => {
 
   it('follow the configuration', () => {
     const config = configOf({ TIDB_MCP_TENANT_RPS: '0.5', TIDB_MCP_GLOBAL_BURST: '7' });
-    const { limits } = new HttpServerDescription(config, quota).describe(tenant);
+    const { limits } = new HttpServerDescription(config, quota, everybody).describe(caller);
     expect(limits.tenant?.requestsPerSecond).toBe(0.5);
     expect(limits.global?.burst).toBe(7);
+  });
+
+  it('are a tenant’s own where it has limits of its own', () => {
+    const limits = new TenantLimits();
+    limits.replace([{ fingerprint: FINGERPRINT, requestsPerSecond: 50, burst: undefined, callsPerUtcDay: undefined }]);
+    const own = new HttpServerDescription(configOf(), quota, { limits } as TenantLimitsService).describe(caller);
+    expect(own.limits.tenant).toMatchObject({ requestsPerSecond: 50, burst: 20 });
   });
 });

@@ -1,29 +1,41 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '../config/config.js';
 import { QuotaService } from '../quota/quota.service.js';
-import type { TenantContext } from '../request/credential.js';
+import { TenantLimitsService } from '../tenant-limits/tenant-limits.service.js';
 import type { CapabilitiesReport } from './capabilities-report.js';
+import type { Caller } from './operation.js';
 import { SERVER_NAME, SERVER_VERSION } from './package-version.js';
 import type { ServerDescription } from './server-description.js';
 
 /** The HTTP server in its own words: all four layers, with the numbers that are in force. Contract: "Surfaces". */
 @Injectable()
 export class HttpServerDescription implements ServerDescription {
-  constructor(
-    @Inject(CONFIG) private readonly config: Config,
-    @Inject(QuotaService) private readonly quota: QuotaService,
-  ) {}
+  /** The three buckets, which never change while the server runs. */
+  private readonly buckets: Pick<CapabilitiesReport['limits'], 'preauth' | 'tenant' | 'global'>;
 
-  describe(tenant: TenantContext): CapabilitiesReport {
-    const { config, quota } = this;
+  constructor(
+    @Inject(CONFIG) config: Config,
+    @Inject(QuotaService) private readonly quota: QuotaService,
+    @Inject(TenantLimitsService) private readonly tenantLimits: TenantLimitsService,
+  ) {
     const bucket = (requestsPerSecond: number, burst: number) => ({ requestsPerSecond, burst });
-    const day = quota.status(tenant.identity.fingerprint);
+    this.buckets = {
+      preauth: { ...bucket(config.preauthRps, config.preauthBurst), keyedBy: 'client-ip', scope: 'instance' },
+      tenant: { ...bucket(config.tenantRps, config.tenantBurst), keyedBy: 'credential', scope: 'instance' },
+      global: { ...bucket(config.globalRps, config.globalBurst), keyedBy: 'instance', scope: 'instance' },
+    };
+  }
+
+  describe(caller: Caller): CapabilitiesReport {
+    const { buckets, quota } = this;
+    const { fingerprint } = caller.tenant.identity;
+    const day = quota.status(fingerprint);
     return {
       server: { name: SERVER_NAME, version: SERVER_VERSION, instanceId: quota.instanceId(), transport: 'http' },
       limits: {
         enforced: true,
-        preauth: { ...bucket(config.preauthRps, config.preauthBurst), keyedBy: 'client-ip', scope: 'instance' },
-        tenant: { ...bucket(config.tenantRps, config.tenantBurst), keyedBy: 'credential', scope: 'instance' },
+        preauth: buckets.preauth,
+        tenant: this.tenantBucket(fingerprint),
         quota: {
           callsPerUtcDay: day.callsPerUtcDay,
           keyedBy: 'credential',
@@ -34,9 +46,32 @@ export class HttpServerDescription implements ServerDescription {
           resetsAt: day.resetsAt,
           persistenceDegraded: day.persistenceDegraded,
         },
-        global: { ...bucket(config.globalRps, config.globalBurst), keyedBy: 'instance', scope: 'instance' },
+        global: buckets.global,
       },
+      ...callerReport(caller),
       liveInstances: quota.liveInstances(),
     };
   }
+
+  /** A tenant with limits of its own is told those. */
+  private tenantBucket(fingerprint: string): CapabilitiesReport['limits']['tenant'] {
+    const { tenant } = this.buckets;
+    const own = this.tenantLimits.limits.of(fingerprint);
+    if (own === undefined || tenant === undefined) return tenant;
+    const { requestsPerSecond = tenant.requestsPerSecond, burst = tenant.burst } = own;
+    return { ...tenant, requestsPerSecond, burst };
+  }
+}
+
+/** Enough of a fingerprint to tell tenants apart, as everywhere outside the control database. */
+const FINGERPRINT_DIGITS = 12;
+
+function callerReport({ tenant, surface, origin }: Caller): Pick<CapabilitiesReport, 'caller'> {
+  if (origin === undefined || surface === 'other') return {};
+  const { kind, fingerprint } = tenant.identity;
+  const { address, source: addressSource } = origin.client;
+  const { proven } = origin;
+  return {
+    caller: { surface, kind, fingerprint: fingerprint.slice(0, FINGERPRINT_DIGITS), proven, address, addressSource },
+  };
 }

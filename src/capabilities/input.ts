@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { AppError, type InputIssue } from '../errors/app-error.js';
 import type { Operation } from './operation.js';
 
@@ -11,9 +11,26 @@ const LONGEST_ECHO = 64;
  * @throws AppError INVALID_ARGUMENT, which names every mistake and what is allowed
  */
 export function readInput<I extends z.ZodObject>(operation: Operation<I>, raw: unknown): z.output<I> {
-  const parsed = operation.input.safeParse(raw === undefined ? {} : raw, { reportInput: true });
+  return readBy(operation.input, raw === undefined ? {} : raw);
+}
+
+/**
+ * Reads a value by a schema of members.
+ * @param path where the value stands in the whole input
+ * @throws AppError INVALID_ARGUMENT, which names every mistake and what is allowed
+ */
+export function readBy<I extends z.ZodObject>(schema: I, raw: unknown, path?: string): z.output<I> {
+  const parsed = schema.safeParse(raw);
   if (parsed.success) return parsed.data;
-  throw invalidInput(parsed.error.issues.flatMap((issue) => describeIssue(issue, Object.keys(operation.input.shape))));
+  // Mistakes are read a second time, with what was given: asking for that beforehand makes a good input ten times dearer.
+  const mistakes = schema.safeParse(raw, { reportInput: true }).error ?? parsed.error;
+  const issues = mistakes.issues.flatMap((issue) => describeIssue(issue, schema));
+  throw invalidInput(issues.map(({ path: at, message }) => ({ path: joined(path, at), message })));
+}
+
+function joined(path: string | undefined, rest: string): string {
+  if (path === undefined) return rest;
+  return rest === '' ? path : `${path}.${rest}`;
 }
 
 /** The error of an input with these mistakes; its sentence names them all. */
@@ -31,11 +48,34 @@ export function unknownName(name: string, allowed: readonly string[]): InputIssu
 /** How many unknown names of one input are written back; the first ones say enough. */
 const MOST_UNKNOWN_NAMES = 10;
 
-function describeIssue(issue: z.core.$ZodIssue, allowed: readonly string[]): InputIssue[] {
+function describeIssue(issue: z.core.$ZodIssue, schema: z.ZodObject): InputIssue[] {
+  const at = issue.path.join('.');
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.slice(0, MOST_UNKNOWN_NAMES).map((key) => unknownName(key, allowed));
+    const allowed = allowedAt(schema, issue.path);
+    return issue.keys
+      .slice(0, MOST_UNKNOWN_NAMES)
+      .map((key) => unknownName(key, allowed))
+      .map(({ path, message }) => ({ path: joined(at === '' ? undefined : at, path), message }));
   }
-  return [{ path: issue.path.join('.'), message: sentenceOf(issue) }];
+  return [{ path: at, message: sentenceOf(issue) }];
+}
+
+/** The names that an object somewhere in the input takes. */
+function allowedAt(schema: z.ZodObject, path: readonly PropertyKey[]): string[] {
+  let at: z.core.$ZodType | undefined = schema;
+  for (const key of path) at = memberOf(withoutWrapping(at), key);
+  const inner = withoutWrapping(at);
+  return inner instanceof z.ZodObject ? Object.keys(inner.shape) : [];
+}
+
+function memberOf(schema: z.core.$ZodType | undefined, key: PropertyKey): z.core.$ZodType | undefined {
+  if (schema instanceof z.ZodArray) return schema.element;
+  return schema instanceof z.ZodObject ? (schema.shape[String(key)] as z.core.$ZodType | undefined) : undefined;
+}
+
+function withoutWrapping(schema: z.core.$ZodType | undefined): z.core.$ZodType | undefined {
+  const inner = (schema?._zod.def as { innerType?: z.core.$ZodType } | undefined)?.innerType;
+  return inner === undefined ? schema : withoutWrapping(inner);
 }
 
 function sentenceOf(issue: z.core.$ZodIssue): string {

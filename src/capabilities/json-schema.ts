@@ -43,7 +43,14 @@ export function toolOutputSchema(schema: z.ZodObject): JsonSchema {
   const { required, properties, ...rest } = result as JsonSchema & { required?: string[]; properties: object };
   return {
     ...rest,
-    properties: { ...failureMembers, ...properties },
+    properties: { ...failureMembers, ...openOutcome(properties) },
     anyOf: [{ required: required ?? [] }, { required: ['code', 'message'] }],
   };
+}
+
+/** The error of a used confirmation has an outcome too, which may be `pending` and so none of a result's. */
+function openOutcome(properties: object): object {
+  if (!('outcome' in properties)) return properties;
+  const { enum: words, ...outcome } = properties.outcome as { enum?: string[]; description?: string };
+  return { ...properties, outcome: { ...outcome, description: `${outcome.description} One of ${words?.join(', ')}.` } };
 }

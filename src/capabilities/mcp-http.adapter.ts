@@ -1,11 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { createMcpHandler } from '@modelcontextprotocol/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { CONFIG, type Config } from '../config/config.js';
 import { AppError } from '../errors/app-error.js';
 import { callerOf } from './caller-of.js';
 import { McpAnswer } from './mcp-answer.adapter.js';
-import { HTTP_INSTRUCTIONS } from './mcp-instructions.js';
-import { toolFailure, toolResult } from './mcp-result.js';
+import { httpInstructions } from './mcp-instructions.js';
+import { runTool } from './mcp-call.js';
 import { type CallTool, createMcpServer } from './mcp-server.js';
 import { withoutSubscriptions, withoutSubscriptionsHeader } from './mcp-subscriptions.js';
 import { OperationRunner } from './operation-runner.service.js';
@@ -34,11 +35,18 @@ export class McpHttpAdapter {
 
   /** Keep-alive comments would be the first bytes of an answer whose status is still open. */
   private readonly handler = createMcpHandler(
-    ({ requestInfo }) => createMcpServer(HTTP_INSTRUCTIONS, this.callTool(this.exchangeOf(requestInfo))),
+    ({ requestInfo }) => {
+      const { readOnly } = this.config;
+      const callTool = this.callTool(this.exchangeOf(requestInfo));
+      return createMcpServer({ instructions: httpInstructions(readOnly), readOnly, callTool });
+    },
     { keepAliveMs: 0 },
   );
 
-  constructor(@Inject(OperationRunner) private readonly runner: OperationRunner) {}
+  constructor(
+    @Inject(OperationRunner) private readonly runner: OperationRunner,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'readOnly'>,
+  ) {}
 
   /**
    * Serves one admitted and authenticated request whose body is read.
@@ -46,7 +54,9 @@ export class McpHttpAdapter {
    */
   async serve(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const message = readMessage(request.body);
-    const exchange: Exchange = { caller: callerOf(request.raw, 'mcp'), rejection: undefined };
+    // A plain object, since a tool call makes another one of it.
+    const { tenant, surface, origin, signal } = callerOf(request.raw, 'mcp');
+    const exchange: Exchange = { caller: { tenant, surface, origin, signal }, rejection: undefined };
     const webRequest = toWebRequest(request);
     this.exchanges.set(webRequest, exchange);
     const answer = new McpAnswer(await this.handler.fetch(webRequest, { parsedBody: withoutSubscriptions(message) }));
@@ -65,14 +75,11 @@ export class McpHttpAdapter {
   }
 
   private callTool(exchange: Exchange): CallTool {
-    return async (operation, args) => {
-      try {
-        return toolResult(await this.runner.run(operation, exchange.caller, args));
-      } catch (error) {
-        if (!(error instanceof AppError)) throw error;
-        if (error.code === 'UNAUTHENTICATED') exchange.rejection = error;
-        return toolFailure(error);
-      }
+    const run = runTool(this.runner, () => exchange.caller);
+    return async (operation, args, context) => {
+      const { result, error } = await run(operation, args, context);
+      if (error?.code === 'UNAUTHENTICATED') exchange.rejection = error;
+      return result;
     };
   }
 }

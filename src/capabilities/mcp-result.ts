@@ -1,9 +1,15 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { AppError } from '../errors/app-error.js';
+import type { Operation } from './operation.js';
 
 /** An operation's result as a tool result: structured, and the same as JSON text for clients that read only text. */
-export function toolResult(value: Record<string, unknown>): CallToolResult {
-  return { content: [{ type: 'text', text: JSON.stringify(value) }], structuredContent: value };
+export function toolResult(operation: Operation, value: Record<string, unknown>): CallToolResult {
+  const isError = operation.failure?.(value) !== undefined;
+  return {
+    ...(isError ? { isError } : {}),
+    content: [{ type: 'text', text: JSON.stringify(value) }],
+    structuredContent: value,
+  };
 }
 
 /**

@@ -11,6 +11,11 @@ export const OPERATION_BY_TOOL: ReadonlyMap<string, Operation> = new Map(
 /** The answer to `tools/list`: built once, always in the same order, on one page. */
 export const TOOL_LIST: { tools: Tool[] } = { tools: OPERATIONS.map(toTool) };
 
+/** The same on a server that changes nothing. */
+export const READ_ONLY_TOOL_LIST: { tools: Tool[] } = {
+  tools: TOOL_LIST.tools.filter(({ name }) => OPERATION_BY_TOOL.get(name)?.changes !== true),
+};
+
 function toTool(operation: Operation): Tool {
   return {
     name: toolName(operation),

@@ -1,115 +1,11 @@
-import { ERROR_CODES, type ErrorCode } from '../errors/error-code.js';
+import { ERROR_CODES } from '../errors/error-code.js';
 import { errorBody } from '../errors/error-body.js';
-import type { AppErrorExtras } from '../errors/app-error.js';
 import { toJsonSchema } from './json-schema.js';
+import { confirmationSchemas } from './openapi-confirmations.js';
+import { RESPONSE_CASES, SHARED_RESPONSES, type SharedResponse } from './openapi-responses.js';
 import { OPERATIONS } from './operations.js';
 
 type Json = Record<string, unknown>;
-
-/** The names of the shared responses, each with its status. */
-export const SHARED_RESPONSES = {
-  BadRequest: 400,
-  Unauthenticated: 401,
-  Forbidden: 403,
-  NotFound: 404,
-  RateLimited: 429,
-  Internal: 500,
-  UpstreamError: 502,
-  Unavailable: 503,
-} as const;
-
-/** One of {@link SHARED_RESPONSES}. */
-export type SharedResponse = keyof typeof SHARED_RESPONSES;
-
-/** One way in which a shared response comes about. */
-interface Case {
-  code: ErrorCode;
-  message: string;
-  extras?: AppErrorExtras;
-}
-
-const wait = (retryAfterSeconds: number, limit: string): AppErrorExtras => ({ limit, retryAfterSeconds });
-
-const CASES: Record<SharedResponse, { description: string; headers?: string[]; cases: Case[] }> = {
-  BadRequest: {
-    description: 'The input is not what the schema allows; `errors` names every mistake.',
-    cases: [
-      {
-        code: 'INVALID_ARGUMENT',
-        message: 'Invalid arguments: pageSize: must be at most 100.',
-        extras: { errors: [{ path: 'pageSize', message: 'must be at most 100' }] },
-      },
-    ],
-  },
-  Unauthenticated: {
-    description: 'No credential, or one that TiDB Cloud rejects. Stop retrying with it.',
-    headers: ['WWW-Authenticate'],
-    cases: [{ code: 'UNAUTHENTICATED', message: 'TiDB Cloud rejected this credential.' }],
-  },
-  Forbidden: {
-    description: 'The credential, the origin or the host may not do this.',
-    cases: [{ code: 'FORBIDDEN', message: 'TiDB Cloud does not allow this (code 49900003).' }],
-  },
-  NotFound: {
-    description: 'TiDB Cloud has nothing under this id for this credential.',
-    cases: [{ code: 'NOT_FOUND', message: 'TiDB Cloud has nothing under this id for your credential.' }],
-  },
-  RateLimited: {
-    description:
-      'A limit was met; `limit` says which. After `Retry-After` seconds the same call works again, except that `quota` lasts until the next UTC midnight: stop retrying with this key. `upstream` is a limit of TiDB Cloud itself.',
-    headers: ['Retry-After'],
-    cases: [
-      {
-        code: 'TENANT_RATE_LIMITED',
-        message: 'Rate limited: this API key exceeded its per-second request limit. Retry in 3s.',
-        extras: wait(3, 'tenant'),
-      },
-      {
-        code: 'TENANT_QUOTA_EXHAUSTED',
-        message: 'Quota exhausted: this API key has used up its calls of this UTC day. Stop retrying with it.',
-        extras: wait(41_112, 'quota'),
-      },
-      {
-        code: 'GLOBAL_RATE_LIMITED',
-        message: 'Rate limited: the server as a whole is busy, not this API key. Retry in 1s.',
-        extras: wait(1, 'global'),
-      },
-      {
-        code: 'PREAUTH_RATE_LIMITED',
-        message: 'Rate limited: too many requests from this address without an accepted credential. Retry in 1s.',
-        extras: wait(1, 'preauth'),
-      },
-      {
-        code: 'UPSTREAM_RATE_LIMITED',
-        message: "TiDB Cloud's own limit for this key is reached. Retry in 21s.",
-        extras: wait(21, 'upstream'),
-      },
-    ],
-  },
-  Internal: {
-    description: 'A fault of this server.',
-    cases: [{ code: 'INTERNAL', message: 'This server failed to do that.' }],
-  },
-  UpstreamError: {
-    description: 'TiDB Cloud answered something unreadable, or rejected the key that this server itself works with.',
-    cases: [
-      { code: 'UPSTREAM_ERROR', message: 'TiDB Cloud answered something that this server cannot read.' },
-      { code: 'SERVER_KEY_REJECTED', message: "TiDB Cloud rejected this server's own key." },
-    ],
-  },
-  Unavailable: {
-    description: 'TiDB Cloud cannot be asked at the moment, or this instance is shutting down.',
-    headers: ['Retry-After'],
-    cases: [
-      {
-        code: 'UPSTREAM_UNAVAILABLE',
-        message: 'TiDB Cloud is not available at the moment.',
-        extras: { retryAfterSeconds: 1 },
-      },
-      { code: 'SHUTTING_DOWN', message: 'This instance is shutting down.' },
-    ],
-  },
-};
 
 const PROBLEM: Json = {
   type: 'object',
@@ -123,6 +19,13 @@ const PROBLEM: Json = {
     code: { type: 'string', enum: Object.keys(ERROR_CODES) },
     limit: { type: 'string', enum: ['preauth', 'tenant', 'quota', 'global', 'upstream'] },
     retryAfterSeconds: { type: 'integer', minimum: 1 },
+    outcome: {
+      type: 'string',
+      enum: ['done', 'unknown', 'refused_upstream', 'pending'],
+      description: 'Only with CONFIRM_USED: how the confirmation ended that was used, or that it is still running.',
+    },
+    operation: { type: 'string', description: 'Only with CONFIRM_USED.' },
+    result: { type: 'object', description: 'Only with CONFIRM_USED: what was answered then.' },
     errors: {
       type: 'array',
       items: {
@@ -175,6 +78,7 @@ const HEADERS: Record<string, Json> = {
 export function sharedComponents(): { schemas: Json; responses: Json; headers: Json } {
   const schemas: Json = { Problem: PROBLEM, JsonRpcError: JSON_RPC_ERROR };
   for (const { output } of OPERATIONS) nameTitled(toJsonSchema(output, 'output'), schemas);
+  Object.assign(schemas, confirmationSchemas());
   const names = Object.keys(SHARED_RESPONSES) as SharedResponse[];
   return {
     schemas,
@@ -195,7 +99,7 @@ function nameTitled(schema: unknown, schemas: Json): unknown {
 }
 
 function sharedResponse(name: SharedResponse): Json {
-  const { description, headers = [], cases } = CASES[name];
+  const { description, headers = [], cases } = RESPONSE_CASES[name];
   const examples = cases.map(({ code, message, extras }) => [
     code,
     { summary: ERROR_CODES[code].title, value: JSON.parse(errorBody('v1', false, code, message, extras).body) as Json },

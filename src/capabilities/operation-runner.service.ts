@@ -1,13 +1,15 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { z } from 'zod';
 import { CLOCK, type Clock } from '../clock/clock.js';
+import { CONFIG, type Config } from '../config/config.js';
+import { readOnly } from '../confirm/confirm-errors.js';
+import { ConsentNeeded } from '../confirm/consent.js';
 import { AppError } from '../errors/app-error.js';
 import { MetricsService } from '../observability/metrics.service.js';
 import { TelemetryService } from '../observability/telemetry.service.js';
 import { readInput } from './input.js';
-import { OperationUpstream } from './operation-upstream.service.js';
-import type { Caller, Operation, OperationContext } from './operation.js';
-import { SERVER_DESCRIPTION, type ServerDescription } from './server-description.js';
+import { OperationContexts } from './operation-contexts.service.js';
+import type { Caller, Operation } from './operation.js';
 
 /** Runs operations for every surface: input in, result or {@link AppError} out, counted and told on the way. */
 @Injectable()
@@ -15,17 +17,18 @@ export class OperationRunner {
   private readonly logger = new Logger('Operations');
 
   constructor(
-    @Inject(OperationUpstream) private readonly upstream: OperationUpstream,
-    @Inject(SERVER_DESCRIPTION) private readonly server: ServerDescription,
+    @Inject(OperationContexts) private readonly contexts: OperationContexts,
     @Inject(MetricsService) private readonly metrics: MetricsService,
     @Inject(TelemetryService) private readonly telemetry: TelemetryService,
     @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'readOnly'>,
   ) {}
 
   /**
    * Runs one operation.
    * @param raw the input as it came, unread
-   * @throws AppError INVALID_ARGUMENT before anything is asked, INTERNAL for a fault of ours, and what the operation says
+   * @throws AppError INVALID_ARGUMENT before anything is asked, INTERNAL for a fault of ours, and what the operation
+   * says; ConsentNeeded where a person has to be asked first
    */
   async run<I extends z.ZodObject, O extends z.ZodObject>(
     operation: Operation<I, O>,
@@ -37,10 +40,12 @@ export class OperationRunner {
     try {
       const input = readInput(operation, raw);
       this.metrics.countAdmitted(caller.surface);
-      return await operation.run(this.contextOf(caller), input);
+      const output = await operation.run(this.contexts.of(caller), input);
+      outcome = operation.failure?.(output) ?? outcome;
+      return output;
     } catch (error) {
-      const told = this.tellable(error, operation.name);
-      outcome = told.code;
+      const told = this.tellable(error, operation);
+      outcome = told instanceof AppError ? told.code : 'input_required';
       throw told;
     } finally {
       const ms = Math.round(this.clock.monotonicMs() - startedMs);
@@ -48,17 +53,14 @@ export class OperationRunner {
     }
   }
 
-  private contextOf(caller: Caller): OperationContext {
-    return {
-      caller,
-      ask: (request, answer) => this.upstream.ask(caller, request, answer),
-      describeServer: () => this.server.describe(caller.tenant),
-    };
-  }
-
-  private tellable(error: unknown, operation: string): AppError {
-    if (error instanceof AppError) return error;
-    this.logger.error(`The operation ${operation} failed.`, error instanceof Error ? error.stack : undefined);
+  private tellable(error: unknown, { name, changes }: Pick<Operation, 'name' | 'changes'>): AppError | ConsentNeeded {
+    if (error instanceof ConsentNeeded) return error;
+    if (error instanceof AppError) {
+      // What is refused whatever the input is refused before the input's mistakes.
+      const refusedAnyway = this.config.readOnly && changes === true && error.code === 'INVALID_ARGUMENT';
+      return refusedAnyway ? readOnly() : error;
+    }
+    this.logger.error(`The operation ${name} failed.`, error instanceof Error ? error.stack : undefined);
     return new AppError('INTERNAL', 'This server failed to do that. Report it if it happens again.');
   }
 }

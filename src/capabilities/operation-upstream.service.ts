@@ -1,6 +1,8 @@
 import { Inject, Injectable, Logger, Optional } from '@nestjs/common';
 import type { z } from 'zod';
 import { CLOCK, type Clock } from '../clock/clock.js';
+import type { MinutePlace } from '../tidb-cloud/key-minute.js';
+import type { Outcome } from '../tidb-cloud/outcome.js';
 import { TidbCloudService } from '../tidb-cloud/tidb-cloud.service.js';
 import type { UpstreamRequest } from '../tidb-cloud/upstream-request.js';
 import type { Caller } from './operation.js';
@@ -27,12 +29,30 @@ export class OperationUpstream {
    */
   async ask<T>(caller: Caller, request: UpstreamRequest, answer: z.ZodType<T>): Promise<T> {
     const { identity, session } = caller.tenant;
-    const outcome = await this.tidbCloud.request(session, request, caller.signal);
+    const outcome = await this.tidbCloud.request(session, request, caller.signal, shareOf(caller));
     if (outcome.kind === 'rejected') this.noteRejection(caller);
     if (outcome.kind !== 'ok') throw outcomeError(outcome, identity.kind);
     const parsed = answer.safeParse(outcome.value);
     if (!parsed.success) throw unreadableAnswer();
     return parsed.data;
+  }
+
+  /**
+   * Takes the place of one request in what TiDB Cloud's own limit leaves.
+   * @throws AppError UPSTREAM_RATE_LIMITED where there is none
+   */
+  reserve(caller: Caller): MinutePlace {
+    const { identity, session } = caller.tenant;
+    const place = this.tidbCloud.reserve(session, shareOf(caller));
+    if ('kind' in place) throw outcomeError(place, identity.kind);
+    return place;
+  }
+
+  /** Sends one request in a reserved place and sees it through though the caller may leave: its outcome is wanted. */
+  async perform(caller: Caller, place: MinutePlace, request: UpstreamRequest): Promise<Outcome<unknown>> {
+    const outcome = await this.tidbCloud.send(caller.tenant.session, place, request, new AbortController().signal);
+    if (outcome.kind === 'rejected') this.noteRejection(caller);
+    return outcome;
   }
 
   private noteRejection({ tenant: { identity } }: Caller): void {
@@ -46,4 +66,9 @@ export class OperationUpstream {
     this.serverKeyLoggedAtMs = nowMs;
     this.logger.error('TiDB Cloud rejects the key in TIDB_CLOUD_PUBLIC_KEY: calls under a shared token fail.');
   }
+}
+
+/** Behind a shared token many callers use one key: none of them may use up its minute. */
+function shareOf({ tenant: { identity } }: Caller): string | undefined {
+  return identity.kind === 'shared' ? identity.fingerprint : undefined;
 }

@@ -1,6 +1,10 @@
 import type { z } from 'zod';
+import type { ConfirmAnswer } from '../confirm/confirm-run.js';
+import type { PreflightAnswer } from '../confirm/confirm.service.js';
+import type { Consent } from '../confirm/consent.js';
 import type { Surface } from '../errors/error-body.js';
 import type { TenantContext } from '../request/credential.js';
+import type { ClientAddress } from '../request/request-context.js';
 import type { UpstreamRequest } from '../tidb-cloud/upstream-request.js';
 import type { CapabilitiesReport } from './capabilities-report.js';
 
@@ -9,8 +13,29 @@ export interface Caller {
   /** The validated context that authentication handed over. */
   readonly tenant: TenantContext;
   readonly surface: Surface;
+  /** Where the request came from; absent on stdio, where there is one user and no address. */
+  readonly origin?: CallerOrigin;
   /** Aborted when nobody waits for the answer any more. */
   readonly signal: AbortSignal;
+  /**
+   * How the person in front of the client is asked before the confirmation of this token goes on; absent where the client
+   * cannot ask, and then the token alone decides, as everywhere.
+   */
+  readonly consent?: (confirmationToken: string) => Consent;
+}
+
+/** What the server made of where a request came from. */
+export interface CallerOrigin {
+  readonly client: ClientAddress;
+  /** Whether the credential was proven already when the request came. */
+  readonly proven: boolean;
+}
+
+/** The two steps of an operation that changes something, on one caller's behalf. Contract: "Preflight and confirm". */
+export interface Confirmations {
+  /** @param args unread; @throws AppError INVALID_ARGUMENT, and what a preflight says */
+  preflight(operation: string, args: unknown): Promise<PreflightAnswer>;
+  confirm(confirmationToken: string): Promise<ConfirmAnswer>;
 }
 
 /** What an operation may use while it runs; all of it belongs to one call. */
@@ -23,6 +48,8 @@ export interface OperationContext {
   ask<T>(request: UpstreamRequest, answer: z.ZodType<T>): Promise<T>;
   /** What this server is and which limits are in force, for this caller. */
   describeServer(): CapabilitiesReport;
+  /** The way to everything that changes something, and the only one. */
+  readonly confirmations: Confirmations;
 }
 
 /** How an operation appears on REST. */
@@ -58,8 +85,12 @@ export interface Operation<I extends z.ZodObject = z.ZodObject, O extends z.ZodO
   readonly output: O;
   readonly annotations: OperationAnnotations;
   readonly route: OperationRoute;
+  /** Belongs to what changes something: on a read-only server it is not listed, and refused by name. */
+  readonly changes?: boolean;
   /** A call and its answer as they may look, for the OpenAPI document; both fit the schemas. */
   readonly example: { readonly input: z.input<I>; readonly output: z.output<O> };
+  /** The word for an answer that is no success, for telemetry; as a tool result it has `isError`. */
+  failure?(output: z.output<O>): string | undefined;
   /** @throws AppError for every expected failure */
   run(context: OperationContext, input: z.output<I>): Promise<z.output<O>>;
 }

@@ -8,24 +8,26 @@ export function pathNames(operation: Operation): string[] {
   return [...operation.route.path.matchAll(/:(\w+)/g)].map(([, name]) => name ?? '');
 }
 
-/** How one operation's input is read from a URL; made once for each route. */
+/** How one operation's input is read from a request; made once for each route. */
 export interface RouteInput {
   /**
    * The input as the operation takes it, unvalidated but for names.
-   * @throws AppError INVALID_ARGUMENT for query parameters that are unknown or given twice: silently dropping one would
-   * answer something else than was asked
+   * @param body parsed; looked at only where the route has one
+   * @throws AppError INVALID_ARGUMENT for query parameters that are unknown or given twice, and for a body that is no
+   * JSON object: silently dropping one would answer something else than was asked
    */
-  read(params: unknown, query: unknown): Record<string, unknown>;
+  read(params: unknown, query: unknown, body?: unknown): Record<string, unknown>;
 }
 
-/** Prepares the reading of an operation's input from path and query. */
+/** Prepares the reading of an operation's input: from path and query, or with POST from path and body. */
 export function routeInput(operation: Operation): RouteInput {
   const inPath = new Set(pathNames(operation));
-  const allowed = Object.keys(operation.input.shape).filter((name) => !inPath.has(name));
+  const hasBody = operation.route.method === 'POST';
+  const allowed = hasBody ? [] : Object.keys(operation.input.shape).filter((name) => !inPath.has(name));
   const numbers = new Set(allowed.filter((name) => isNumber(operation.input.shape[name])));
   return {
-    read(params, query) {
-      const raw: Record<string, unknown> = { ...(params as object) };
+    read(params, query, body) {
+      const raw: Record<string, unknown> = { ...(hasBody ? members(body) : {}), ...(params as object) };
       const issues: InputIssue[] = [];
       for (const [name, value] of Object.entries((query ?? {}) as Record<string, unknown>)) {
         if (!allowed.includes(name)) issues.push(unknownName(name, allowed));
@@ -36,6 +38,11 @@ export function routeInput(operation: Operation): RouteInput {
       return raw;
     },
   };
+}
+
+function members(body: unknown): object {
+  if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body;
+  throw invalidInput([{ path: '', message: 'The body must be a JSON object' }]);
 }
 
 /** A URL may hold hundreds of names; the first mistakes say enough. */

@@ -1,9 +1,9 @@
-import type { TenantContext } from '../request/credential.js';
 import type { CapabilitiesReport } from './capabilities-report.js';
+import type { Caller } from './operation.js';
 
 /** Says what the server is and which limits it enforces; one implementation for each transport. */
 export interface ServerDescription {
-  describe(tenant: TenantContext): CapabilitiesReport;
+  describe(caller: Caller): CapabilitiesReport;
 }
 
 /** Injection token of the {@link ServerDescription}. */

@@ -1,8 +1,18 @@
-import { applyDecorators, Header, HttpCode, RequestMapping, RequestMethod } from '@nestjs/common';
-import { ApiOperation, ApiParam, ApiQuery, ApiResponse, type ApiResponseOptions, ApiSecurity } from '@nestjs/swagger';
+import { applyDecorators, Header, HttpCode, RequestMapping, RequestMethod, UseInterceptors } from '@nestjs/common';
+import {
+  ApiBody,
+  ApiOperation,
+  ApiParam,
+  ApiQuery,
+  ApiResponse,
+  type ApiResponseOptions,
+  ApiSecurity,
+} from '@nestjs/swagger';
 import { Call } from '../request/route.decorator.js';
+import { BodyInterceptor } from './body.interceptor.js';
 import { toJsonSchema } from './json-schema.js';
-import { SHARED_RESPONSES, type SharedResponse } from './openapi-components.js';
+import { SHARED_RESPONSES, type SharedResponse } from './openapi-responses.js';
+import { REQUEST_BODIES } from './openapi-confirmations.js';
 import type { Operation } from './operation.js';
 import { pathNames } from './route-input.js';
 
@@ -21,6 +31,8 @@ const ALWAYS: SharedResponse[] = [
   'Unavailable',
 ];
 const FROM_TIDB_CLOUD: SharedResponse[] = ['NotFound', 'UpstreamError'];
+const WITH_BODY: SharedResponse[] = ['RequestTimeout', 'BodyTooLarge', 'UnsupportedMediaType'];
+const OF_CONFIRM: SharedResponse[] = ['Conflict', 'Expired'];
 
 /**
  * Makes a method of the REST controller the route of an operation: its path, its mark as a call, and everything that
@@ -28,7 +40,12 @@ const FROM_TIDB_CLOUD: SharedResponse[] = ['NotFound', 'UpstreamError'];
  */
 export function ServesOperation(operation: Operation): MethodDecorator {
   const { route } = operation;
-  const errors = operation.annotations.openWorldHint ? [...ALWAYS, ...FROM_TIDB_CLOUD] : ALWAYS;
+  const errors = [
+    ...ALWAYS,
+    ...(operation.annotations.openWorldHint ? FROM_TIDB_CLOUD : []),
+    ...(route.method === 'POST' ? WITH_BODY : []),
+    ...(operation.annotations.destructiveHint ? OF_CONFIRM : []),
+  ];
   return applyDecorators(
     RequestMapping({ path: route.path, method: RequestMethod[route.method] }),
     HttpCode(200),
@@ -40,7 +57,7 @@ export function ServesOperation(operation: Operation): MethodDecorator {
       description: operation.description,
       tags: [route.tag],
     }),
-    ...parameters(operation),
+    ...(route.method === 'POST' ? [UseInterceptors(BodyInterceptor), body(operation)] : parameters(operation)),
     ApiResponse(result(operation)),
     ...errors.map(sharedResponse),
     ...SECURITY_SCHEMES.map((scheme) => ApiSecurity(scheme)),
@@ -65,6 +82,13 @@ function parameters(operation: Operation): MethodDecorator[] {
     const common = { name, description, schema: { ...schema, ...shown } as object };
     return inPath.includes(name) ? ApiParam(common) : ApiQuery({ ...common, required: required.includes(name) });
   });
+}
+
+function body({ name }: Operation): MethodDecorator {
+  const documented = REQUEST_BODIES[name];
+  if (documented === undefined) throw new Error(`The body of ${name} is not documented.`);
+  const { schema, examples } = documented;
+  return ApiBody({ required: true, schema: { $ref: `#/components/schemas/${schema}` }, examples: { ...examples } });
 }
 
 function result(operation: Operation): ApiResponseOptions {

@@ -1,12 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { SERVER_NAME, SERVER_VERSION } from './package-version.js';
+import { OperationConfirmations } from './operation-confirmations.service.js';
+import { OperationContexts } from './operation-contexts.service.js';
 import { OperationRunner } from './operation-runner.service.js';
 import { OperationUpstream } from './operation-upstream.service.js';
 import { SERVER_DESCRIPTION, type ServerDescription } from './server-description.js';
 import { ClockModule } from '../clock/clock.module.js';
 import type { Config } from '../config/config.js';
 import { ConfigModule } from '../config/config.module.js';
+import { ConfirmModule } from '../confirm/confirm.module.js';
+import { ControlDbModule } from '../control-db/control-db.module.js';
 import { ObservabilityModule } from '../observability/observability.module.js';
 import { TidbCloudModule } from '../tidb-cloud/tidb-cloud.module.js';
 
@@ -23,16 +27,29 @@ function stdioDescription(): ServerDescription {
 }
 
 /**
- * What the local server is made of: the operations and the way to TiDB Cloud. No limits, no quota, no control database
- * and nothing that listens. Spec: "Limits apply to the remote HTTP transport only".
+ * What the local server is made of: the operations, the way to TiDB Cloud, and the ledger of confirmations. No limits, no
+ * quota and nothing that listens. Spec: "Limits apply to the remote HTTP transport only".
  */
 @Module({})
 export class StdioModule {
   static forRoot(config: Config): DynamicModule {
     return {
       module: StdioModule,
-      imports: [ConfigModule.forRoot(config), ClockModule.forRoot(), ObservabilityModule, TidbCloudModule],
-      providers: [OperationRunner, OperationUpstream, { provide: SERVER_DESCRIPTION, useFactory: stdioDescription }],
+      imports: [
+        ConfigModule.forRoot(config),
+        ClockModule.forRoot(),
+        ObservabilityModule,
+        ControlDbModule,
+        ConfirmModule,
+        TidbCloudModule,
+      ],
+      providers: [
+        OperationConfirmations,
+        OperationContexts,
+        OperationRunner,
+        OperationUpstream,
+        { provide: SERVER_DESCRIPTION, useFactory: stdioDescription },
+      ],
     };
   }
 }

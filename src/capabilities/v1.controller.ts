@@ -5,6 +5,7 @@ import { callerOf } from './caller-of.js';
 import { OperationRunner } from './operation-runner.service.js';
 import type { Operation } from './operation.js';
 import { capabilitiesOperation } from './operations/capabilities.operation.js';
+import { confirmOperation } from './operations/confirm.operation.js';
 import { getBranchOperation } from './operations/get-branch.operation.js';
 import { getClusterOperation } from './operations/get-cluster.operation.js';
 import { listBackupsOperation } from './operations/list-backups.operation.js';
@@ -12,6 +13,7 @@ import { listBranchesOperation } from './operations/list-branches.operation.js';
 import { listClustersOperation } from './operations/list-clusters.operation.js';
 import { listProjectsOperation } from './operations/list-projects.operation.js';
 import { listRegionsOperation } from './operations/list-regions.operation.js';
+import { preflightOperation } from './operations/preflight.operation.js';
 import { routeInput, type RouteInput } from './route-input.js';
 import { ServesOperation } from './serves-operation.decorator.js';
 
@@ -62,11 +64,21 @@ export class V1Controller {
     return this.serve(listBackupsOperation, request);
   }
 
+  @ServesOperation(preflightOperation)
+  preflight(@Req() request: FastifyRequest) {
+    return this.serve(preflightOperation, request);
+  }
+
+  @ServesOperation(confirmOperation)
+  confirm(@Req() request: FastifyRequest) {
+    return this.serve(confirmOperation, request);
+  }
+
   private serve<I extends z.ZodObject, O extends z.ZodObject>(
     operation: Operation<I, O>,
     request: FastifyRequest,
   ): Promise<z.output<O>> {
-    const raw = this.inputOf(operation).read(request.params, request.query);
+    const raw = this.inputOf(operation).read(request.params, request.query, request.body);
     return this.runner.run(operation, callerOf(request.raw, 'v1'), raw);
   }
 

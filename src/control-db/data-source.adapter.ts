@@ -6,13 +6,15 @@ import type { ControlDbOptions, ControlDbTls, ServerOptions } from '../config/co
 import { ConfirmNonce } from './confirm-nonce.entity.js';
 import { Quota1764460800000 } from './migrations/1764460800000-quota.migration.js';
 import { ConfirmNonce1764547200000 } from './migrations/1764547200000-confirm-nonce.migration.js';
+import { TenantLimit1764633600000 } from './migrations/1764633600000-tenant-limit.migration.js';
 import { QuotaInstance } from './quota-instance.entity.js';
 import { QuotaUsage } from './quota-usage.entity.js';
 import { UNIT_TIMEOUT_MS } from './sql-dialect.js';
+import { TenantLimitRow } from './tenant-limit.entity.js';
 
 const SHARED = {
-  entities: [QuotaUsage, QuotaInstance, ConfirmNonce],
-  migrations: [Quota1764460800000, ConfirmNonce1764547200000],
+  entities: [QuotaUsage, QuotaInstance, ConfirmNonce, TenantLimitRow],
+  migrations: [Quota1764460800000, ConfirmNonce1764547200000, TenantLimit1764633600000],
   migrationsTableName: 'tidb_mcp_migration',
   logging: false,
 } satisfies Partial<DataSourceOptions>;
@@ -29,7 +31,7 @@ const SQLITE_LOCK_WAIT_MS = 25;
 /** A DataSource that is not connected yet, with a way to end its connections that needs no answer from the server. */
 export interface ControlConnection {
   readonly dataSource: DataSource;
-  /** Cuts every socket; statements in progress fail at once. */
+  /** Cuts every socket and ends the pool; statements in progress fail at once. */
   cut(): void;
 }
 
@@ -51,6 +53,11 @@ function serverBase(options: ServerOptions) {
     ...(options.user === undefined ? {} : { username: options.user }),
     ...(options.password === undefined ? {} : { password: options.password }),
   };
+}
+
+/** The part of TypeORM's MySQL driver that we need. */
+interface PooledDriver {
+  readonly pool?: { end(done: () => void): void };
 }
 
 type Track = (socket: Socket) => Socket;
@@ -121,10 +128,11 @@ export function createControlConnection(options: ControlDbOptions): ControlConne
       : options.dialect === 'mysql'
         ? mysqlOptions(options, track)
         : postgresOptions(options, track);
-  return {
-    dataSource: new DataSource(dataSourceOptions),
-    cut: () => {
-      for (const socket of sockets) socket.destroy();
-    },
+  const dataSource = new DataSource(dataSourceOptions);
+  const cut = () => {
+    for (const socket of sockets) socket.destroy();
+    // A pool whose DataSource never came up is ended by nobody else, and mysql2's keeps a timer running until then.
+    if (options.dialect === 'mysql') (dataSource.driver as PooledDriver).pool?.end(() => undefined);
   };
+  return { dataSource, cut };
 }

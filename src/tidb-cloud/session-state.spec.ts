@@ -19,16 +19,11 @@ describe('What is kept of a session', () => {
     const states = new SessionStates();
     const one = { credential: { kind: 'oauth', token: 't' } } as const;
     const same = { credential: { kind: 'oauth', token: 't' } } as const;
-    expect(states.of(one, 'iam')).toBe(states.of(one, 'iam'));
-    expect(states.of(one, 'iam')).not.toBe(states.of(one, 'serverless'));
-    expect(states.of(one, 'iam')).not.toBe(states.of(same, 'iam'));
-  });
-
-  it('says how long the upstream limit still lasts, in whole seconds to its very end', () => {
-    const state = new HostState();
-    expect(state.limitedForSeconds(1000)).toBeUndefined();
-    state.learn({ kind: 'rate-limited', retryAfterSeconds: 3 }, undefined, 1000);
-    expect([1000, 1001, 3999, 4000].map((ms) => state.limitedForSeconds(ms))).toEqual([3, 3, 1, undefined]);
+    expect(states.of(one).hosts.iam).toBe(states.of(one).hosts.iam);
+    expect(states.of(one).hosts.iam).not.toBe(states.of(one).hosts.serverless);
+    expect(states.of(one).minute).toBe(states.of(one).minute);
+    expect(states.of(one).hosts.iam).not.toBe(states.of(same).hosts.iam);
+    expect(states.of(one).minute).not.toBe(states.of(same).minute);
   });
 
   it.each<[boolean, Outcome<unknown>]>([
@@ -39,7 +34,7 @@ describe('What is kept of a session', () => {
     [false, { kind: 'unavailable', reason: 'status', sent: true }],
   ])('keeps a nonce (%s) after the outcome %o', (kept, outcome) => {
     const state = new HostState();
-    state.learn(outcome, NONCE, 0);
+    state.learn(outcome, NONCE);
     expect(state.nonce).toBe(kept ? NONCE : undefined);
   });
 });

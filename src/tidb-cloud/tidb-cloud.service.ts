@@ -7,10 +7,11 @@ import type { UpstreamSession } from '../request/credential.js';
 import { classify } from './classify.js';
 import { Deadline } from './deadline.adapter.js';
 import { listClusters } from './endpoints.js';
-import { runExchange, type Send } from './exchange.js';
+import { type Exchanged, runExchange, type Send } from './exchange.js';
 import { HttpTransport } from './http-transport.adapter.js';
+import type { MinutePlace } from './key-minute.js';
 import { outcomeLabel, type Outcome, type Validation } from './outcome.js';
-import { SessionStates } from './session-state.js';
+import { type SessionState, SessionStates } from './session-state.js';
 import {
   parseBase,
   requestTarget,
@@ -26,6 +27,9 @@ const ONE_HOUR_MS = 3_600_000;
 
 /** The cheapest call that every key may make. Contract: "Credentials and identity". */
 const VALIDATING_REQUEST = listClusters({ pageSize: 1 });
+
+/** Nothing may be sent for this long. */
+export type RateLimited = Extract<Outcome<unknown>, { kind: 'rate-limited' }>;
 
 /**
  * The client of TiDB Cloud's API: HTTP Digest and bearer over pooled connections, with one time-out over each whole
@@ -77,12 +81,37 @@ export class TidbCloudService implements OnApplicationShutdown {
   /**
    * Sends one request on the session's behalf; `value` is the parsed JSON, or undefined for a 204. Nothing is sent while
    * a limit that TiDB Cloud has announced to this credential lasts.
+   * @param share one of many callers behind the session's key, who may take at most half of what its minute has left
    */
-  async request(session: UpstreamSession, request: UpstreamRequest, signal: AbortSignal): Promise<Outcome<unknown>> {
-    const state = this.states.of(session, request.host);
-    const retryAfterSeconds = state.limitedForSeconds(this.clock.monotonicMs());
-    if (retryAfterSeconds !== undefined) return { kind: 'rate-limited', retryAfterSeconds };
-    return this.exchange(session, request, signal);
+  async request(
+    session: UpstreamSession,
+    request: UpstreamRequest,
+    signal: AbortSignal,
+    share?: string,
+  ): Promise<Outcome<unknown>> {
+    const place = this.reserve(session, share);
+    return 'kind' in place ? place : this.send(session, place, request, signal);
+  }
+
+  /** Takes the place of one request in the minute that TiDB Cloud allows the key, or says how long there is none. */
+  reserve(session: UpstreamSession, share?: string): MinutePlace | RateLimited {
+    const place = this.states.of(session).minute.take(this.clock.monotonicMs(), share);
+    return typeof place === 'number' ? { kind: 'rate-limited', retryAfterSeconds: place } : place;
+  }
+
+  /** Sends the one request whose place was reserved, and ends the place. */
+  async send(
+    session: UpstreamSession,
+    place: MinutePlace,
+    request: UpstreamRequest,
+    signal: AbortSignal,
+  ): Promise<Outcome<unknown>> {
+    let counted = false;
+    try {
+      return await this.exchange(session, request, signal, () => (counted = true));
+    } finally {
+      place.end(counted);
+    }
   }
 
   async onApplicationShutdown(): Promise<void> {
@@ -93,22 +122,34 @@ export class TidbCloudService implements OnApplicationShutdown {
     session: UpstreamSession,
     request: UpstreamRequest,
     signal: AbortSignal,
+    onAnswered?: () => void,
   ): Promise<Outcome<unknown>> {
     const target = requestTarget(this.bases[request.host], request);
     if (target === undefined) return { kind: 'invalid', message: 'This cannot be part of a TiDB Cloud address.' };
     const startedMs = this.clock.monotonicMs();
     const deadline = new Deadline(this.timeoutMs, signal);
     const { credential } = session;
-    const state = this.states.of(session, request.host);
+    const state = this.states.of(session);
+    const keeper = state.hosts[request.host];
     const send = this.sender(request, target, deadline);
     const line = { method: request.method, uri: target };
-    const exchanged = await runExchange({ credential, keeper: state, request: line, send, newCnonce });
+    const exchanged = await runExchange({ credential, keeper, request: line, send, newCnonce });
     deadline.dispose();
     const outcome = classify(exchanged, credential, this.clock.utcMs(), request.body !== undefined);
-    const endedMs = this.clock.monotonicMs();
-    state.learn(outcome, exchanged.kind === 'answered' ? exchanged.nonce : undefined, endedMs);
-    this.metrics.observeUpstream(outcomeLabel(outcome), (endedMs - startedMs) / 1000);
+    keeper.learn(outcome, exchanged.kind === 'answered' ? exchanged.nonce : undefined);
+    this.followLimit(state, exchanged, outcome);
+    if (exchanged.kind === 'answered') onAnswered?.();
+    this.metrics.observeUpstream(outcomeLabel(outcome), (this.clock.monotonicMs() - startedMs) / 1000);
     return outcome;
+  }
+
+  private followLimit({ minute }: SessionState, exchanged: Exchanged, outcome: Outcome<unknown>): void {
+    const nowMs = this.clock.monotonicMs();
+    if (outcome.kind === 'rate-limited') minute.exhausted(outcome.retryAfterSeconds, nowMs);
+    // An answer to a probe without a credential says nothing about the credential's minute.
+    else if (exchanged.kind === 'answered' && exchanged.proof !== 'none') {
+      minute.learn(exchanged.answer.headers, nowMs, this.clock.utcMs());
+    }
   }
 
   private sender(request: UpstreamRequest, target: string, deadline: Deadline): Send {

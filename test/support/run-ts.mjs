@@ -4,6 +4,8 @@ import { createServer } from 'vite';
 const server = await createServer({
   configFile: false,
   logLevel: 'error',
+  // The pages under src/ are no entries of this process.
+  optimizeDeps: { noDiscovery: true },
   server: { middlewareMode: true, ws: false },
 });
 await server.ssrLoadModule('reflect-metadata');

@@ -14,7 +14,7 @@ export class TcpProxy {
   private readonly server: Server;
   private readonly sockets = new Set<Socket>();
   private mode: ProxyMode = 'forward';
-  private cut: { pattern: Buffer; when: 'before' | 'after'; resolve: () => void } | undefined;
+  private cut: { pattern: Buffer; when: 'before' | 'after' | 'never'; resolve: () => void } | undefined;
 
   private constructor(
     private readonly targetHost: string,
@@ -74,6 +74,16 @@ export class TcpProxy {
     });
   }
 
+  /**
+   * Silences the next connection whose client sends `pattern`, once: it stays open, and nothing goes through any more.
+   * @returns resolves when it was silenced
+   */
+  stallOn(pattern: string): Promise<void> {
+    return new Promise((resolve) => {
+      this.cut = { pattern: Buffer.from(pattern), when: 'never', resolve };
+    });
+  }
+
   /** Cuts everything and stops listening. */
   async close(): Promise<void> {
     this.cutAll();
@@ -103,6 +113,10 @@ export class TcpProxy {
     const cut = this.cut;
     if (cut === undefined || !chunk.includes(cut.pattern)) return void target.write(chunk);
     this.cut = undefined;
+    if (cut.when === 'never') {
+      client.removeAllListeners('data');
+      return cut.resolve();
+    }
     if (cut.when === 'before') {
       client.destroy();
       return cut.resolve();

@@ -46,8 +46,8 @@ export interface Answer {
   readonly headers: Headers;
   readonly text: string;
   // What an answer holds is the test's own claim.
-  // oxlint-disable-next-line typescript/no-explicit-any
-  json(): any;
+  // oxlint-disable-next-line typescript/no-explicit-any, typescript/no-unnecessary-type-parameters
+  json<T = any>(): T;
 }
 
 /** One request with fetch. */

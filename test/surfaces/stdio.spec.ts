@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -117,6 +120,44 @@ describe('The local server', () => {
     expect(await server.ended).toBe(0);
   });
 
+  it('changes something in two steps, with a ledger in the user’s state folder that outlives it', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'state-'));
+    vi.stubEnv('XDG_STATE_HOME', folder);
+    const env = { TIDB_MCP_CONTROL_DB_URL: '' };
+    const first = start(env);
+    first.send(call(1, 'tidb_list_clusters', { pageSize: 1 }));
+    const { items } = {
+      ...((await first.answerTo(1)).result?.['structuredContent'] as { items?: { clusterId: string }[] }),
+    };
+    first.send(
+      call(2, 'tidb_preflight', { operation: 'delete_cluster', arguments: { clusterId: items?.[0]?.clusterId } }),
+    );
+    const shown = (await first.answerTo(2)).result?.['structuredContent'] as { confirmationToken: string };
+    expect(shown.confirmationToken).toMatch(/^[\w-]{43}$/);
+    first.stdin.end();
+    await first.ended;
+    const second = start(env);
+    second.send(call(1, 'tidb_confirm', { confirmationToken: shown.confirmationToken }));
+    expect((await second.answerTo(1)).result).toMatchObject({ structuredContent: { outcome: 'done' } });
+    second.stdin.end();
+    expect(await second.ended).toBe(0);
+    vi.unstubAllEnvs();
+    rmSync(folder, { recursive: true });
+  });
+
+  it('refuses to change anything where it cannot reach its ledger, and reads on', async () => {
+    const server = start();
+    server.send(call(1, 'tidb_preflight', { operation: 'delete_cluster', arguments: { clusterId: '1' } }));
+    expect((await server.answerTo(1)).result).toMatchObject({
+      isError: true,
+      structuredContent: { code: 'CONFIRM_LEDGER_UNAVAILABLE' },
+    });
+    server.send(call(2, 'tidb_list_clusters'));
+    expect((await server.answerTo(2)).result).toHaveProperty('structuredContent.items');
+    server.stdin.end();
+    expect(await server.ended).toBe(0);
+  });
+
   it('answers what is under way before it ends with its input', async () => {
     sandbox.slowMs = 100;
     const server = start();
@@ -151,7 +192,7 @@ describe('The local server', () => {
       params: { _meta: META, notifications: { toolsListChanged: true } },
     });
     expect((await server.answerTo(1)).result).toHaveProperty('instructions');
-    expect((await server.answerTo(2)).result).toHaveProperty('tools.length', 8);
+    expect((await server.answerTo(2)).result).toHaveProperty('tools.length', 10);
     expect((await server.answerTo(3)).result).toMatchObject({ structuredContent: { limits: { enforced: false } } });
     expect((await server.answerTo(4)).error).toMatchObject({ code: -32601 });
     server.stdin.end();

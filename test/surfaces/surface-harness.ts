@@ -6,13 +6,19 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { CapabilitiesReport } from '../../src/capabilities/capabilities-report.js';
 import { McpHttpAdapter } from '../../src/capabilities/mcp-http.adapter.js';
 import { McpController } from '../../src/capabilities/mcp.controller.js';
+import { OperationConfirmations } from '../../src/capabilities/operation-confirmations.service.js';
+import { OperationContexts } from '../../src/capabilities/operation-contexts.service.js';
 import { OperationRunner } from '../../src/capabilities/operation-runner.service.js';
 import { OperationUpstream } from '../../src/capabilities/operation-upstream.service.js';
 import { capabilitiesOperation } from '../../src/capabilities/operations/capabilities.operation.js';
+import { confirmOperation } from '../../src/capabilities/operations/confirm.operation.js';
+import { preflightOperation } from '../../src/capabilities/operations/preflight.operation.js';
 import { REJECTION_LISTENER } from '../../src/capabilities/rejection-listener.js';
 import { SERVER_DESCRIPTION } from '../../src/capabilities/server-description.js';
 import { V1Controller } from '../../src/capabilities/v1.controller.js';
 import { CLOCK } from '../../src/clock/clock.js';
+import { CONFIG } from '../../src/config/config.js';
+import { ConfirmService } from '../../src/confirm/confirm.service.js';
 import { AppError } from '../../src/errors/app-error.js';
 import { errorBody, isModernRevision } from '../../src/errors/error-body.js';
 import { MetricsService } from '../../src/observability/metrics.service.js';
@@ -39,8 +45,21 @@ export class FakeTidbCloud {
   }
 }
 
+/** Preflights and confirms by what the examples of their operations answer. */
+export class FakeConfirmations {
+  preflight(_party: unknown, operation: { name: string }) {
+    return Promise.resolve({ ...preflightOperation.example.output, operation: operation.name });
+  }
+
+  confirm() {
+    return Promise.resolve(confirmOperation.example.output);
+  }
+}
+
 /** What a test of the surfaces works with. */
 export interface Surfaces {
+  confirmations: FakeConfirmations;
+  config: { v1Tokens: string[]; readOnly: boolean; maxBodyBytes: number };
   url: string;
   app: NestFastifyApplication;
   tidbCloud: FakeTidbCloud;
@@ -75,18 +94,25 @@ export const DESCRIPTION: CapabilitiesReport = capabilitiesOperation.example.out
 export async function startSurfaces(): Promise<Surfaces> {
   const tidbCloud = new FakeTidbCloud();
   const seen = { forgotten: [] as Identity[], admitted: [] as string[], events: [] as unknown[] };
-  const surfaces = { ...seen, tidbCloud, kind: 'api-key' as IdentityKind } as Surfaces;
+  const fakes = {
+    tidbCloud,
+    confirmations: new FakeConfirmations(),
+    config: { v1Tokens: [], readOnly: false, maxBodyBytes: 1_000_000 },
+  };
+  const surfaces = { ...seen, ...fakes, kind: 'api-key' as IdentityKind } as unknown as Surfaces;
   const app = await NestFactory.create<NestFastifyApplication>(moduleOver(surfaces), new FastifyAdapter(), {
     logger: false,
     abortOnError: false,
+    bodyParser: false,
   });
   app.useGlobalFilters(new Filter());
-  app
-    .getHttpAdapter()
-    .getInstance()
-    .addHook('onRequest', async (request, reply) => {
-      setRequestContext(request.raw, contextOf(surfaces.kind, reply));
-    });
+  // Bodies stay unread, as in the product: the interceptor at the routes reads them.
+  const fastify = app.getHttpAdapter().getInstance();
+  fastify.removeAllContentTypeParsers();
+  fastify.addContentTypeParser('*', (_request, _payload, done) => done(null, undefined));
+  fastify.addHook('onRequest', async (request, reply) => {
+    setRequestContext(request.raw, contextOf(surfaces.kind, reply));
+  });
   await app.listen(0, '127.0.0.1');
   surfaces.app = app;
   surfaces.url = await app.getUrl();
@@ -101,8 +127,12 @@ function moduleOver(surfaces: Surfaces): new () => object {
     controllers: [V1Controller, McpController],
     providers: [
       McpHttpAdapter,
+      OperationConfirmations,
+      OperationContexts,
       OperationRunner,
       OperationUpstream,
+      { provide: CONFIG, useValue: surfaces.config },
+      { provide: ConfirmService, useValue: surfaces.confirmations },
       { provide: TidbCloudService, useValue: surfaces.tidbCloud },
       { provide: MetricsService, useValue: { countAdmitted: (surface: string) => surfaces.admitted.push(surface) } },
       { provide: TelemetryService, useValue: { emit: (event: unknown) => surfaces.events.push(event) } },

@@ -1,7 +1,8 @@
 import { Ajv } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import { OPERATION_BY_TOOL, TOOL_LIST } from '../../src/capabilities/mcp-tools.js';
+import { DESTRUCTIVE_OPERATIONS } from '../../src/capabilities/destructive-operations.js';
+import { OPERATION_BY_TOOL, READ_ONLY_TOOL_LIST, TOOL_LIST } from '../../src/capabilities/mcp-tools.js';
 import { toolFailure } from '../../src/capabilities/mcp-result.js';
 import { AppError } from '../../src/errors/app-error.js';
 
@@ -33,7 +34,34 @@ describe.each(READERS)('A strict reader of JSON Schema %s', (_draft, reader) => 
   );
 });
 
+describe.each(READERS)('A strict reader of JSON Schema %s', (_draft, reader) => {
+  const { inputSchema, outputSchema } = TOOL_LIST.tools.find(({ name }) => name === 'tidb_preflight')!;
+
+  it.each(DESTRUCTIVE_OPERATIONS)('finds that the example of $name fits a preflight', ({ name, example }) => {
+    const validate = reader().compile(inputSchema as object);
+    expect(validate({ operation: name, arguments: example })).toBe(true);
+    expect(validate({ operation: name, arguments: { ...example, colour: 'red' } })).toBe(false);
+  });
+
+  it('finds that the error of a used confirmation fits, whatever became of it', () => {
+    const confirm = TOOL_LIST.tools.find(({ name }) => name === 'tidb_confirm')!;
+    const validate = reader().compile(confirm.outputSchema as object);
+    for (const outcome of ['done', 'unknown', 'refused_upstream', 'pending']) {
+      const error = new AppError('CONFIRM_USED', 'Used.', { details: { outcome, operation: 'delete_cluster' } });
+      expect(validate(toolFailure(error).structuredContent), outcome).toBe(true);
+    }
+    expect(reader().validate(outputSchema as object, { operation: 'delete_cluster' })).toBe(false);
+  });
+});
+
 describe('The list of tools', () => {
+  it('of a server that changes nothing lacks what changes something', () => {
+    const names = READ_ONLY_TOOL_LIST.tools.map(({ name }) => name);
+    expect(names).toHaveLength(TOOL_LIST.tools.length - 2);
+    expect(names).not.toContain('tidb_preflight');
+    expect(names).not.toContain('tidb_confirm');
+  });
+
   it('holds what the contract names, in its order', () => {
     expect(TOOL_LIST.tools.map(({ name }) => name)).toEqual([
       'tidb_capabilities',
@@ -44,12 +72,19 @@ describe('The list of tools', () => {
       'tidb_list_branches',
       'tidb_get_branch',
       'tidb_list_backups',
+      'tidb_preflight',
+      'tidb_confirm',
     ]);
   });
 
   it.each(TOOL_LIST.tools)('describes $name completely', (tool) => {
     expect(tool.description?.length).toBeGreaterThan(40);
-    expect(tool.annotations).toMatchObject({ title: tool.title, readOnlyHint: true, destructiveHint: false });
+    const confirms = tool.name === 'tidb_confirm';
+    expect(tool.annotations).toMatchObject({
+      title: tool.title,
+      readOnlyHint: !confirms,
+      destructiveHint: confirms,
+    });
     expect(tool.inputSchema).toMatchObject({ type: 'object', additionalProperties: false });
     expect(tool.outputSchema).toMatchObject({ type: 'object' });
     for (const [name, schema] of Object.entries(tool.inputSchema.properties ?? {})) {
@@ -69,6 +104,6 @@ describe('The list of tools', () => {
   });
 
   it('is small enough for any client', () => {
-    expect(JSON.stringify(TOOL_LIST).length).toBeLessThan(20_000);
+    expect(JSON.stringify(TOOL_LIST).length).toBeLessThan(36_000);
   });
 });

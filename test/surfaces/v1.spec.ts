@@ -17,6 +17,12 @@ beforeEach(() => {
 });
 
 const get = (path: string) => fetch(`${surfaces.url}${path}`);
+const post = (path: string, body: unknown) =>
+  fetch(`${surfaces.url}${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
 const problemOf = async (response: Response) => (await response.json()) as Record<string, unknown>;
 
 describe('GET /v1', () => {
@@ -137,7 +143,8 @@ describe('Every surface', () => {
       return input[key] ?? '';
     });
     const query = new URLSearchParams(rest).toString();
-    const restAnswer = (await (await get(`/v1${path}?${query}`)).json()) as unknown;
+    const response = route.method === 'POST' ? await post(`/v1${path}`, input) : await get(`/v1${path}?${query}`);
+    const restAnswer = (await response.json()) as unknown;
     for (const era of ['legacy', 'auto'] as const) {
       const client = await surfaces.connect(era);
       const { structuredContent } = await client.callTool({ name: `tidb_${name}`, arguments: example.input });
