@@ -50,10 +50,11 @@ function welcome(url: string, sandbox: Sandbox, adminToken: string): string {
   });
   return `
 tidb-cloud-mcp demo: the server listens on ${url}
-  MCP    ${url}/mcp
-  REST   ${url}/v1
-  Docs   ${url}/docs
-  Key    ${key}   (of the embedded sandbox; nothing here reaches TiDB Cloud)
+  MCP      ${url}/mcp
+  REST     ${url}/v1
+  Docs     ${url}/docs
+  Console  ${url}/console#token=${adminToken}
+  Key      ${key}   (of the embedded sandbox; nothing here reaches TiDB Cloud)
 
 Paste these into another terminal.
 

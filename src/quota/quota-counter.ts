@@ -21,7 +21,7 @@ export interface CounterCeilings {
   readonly pastDays: number;
 }
 
-/** Design: "Totals in memory have a ceiling". */
+/** Design: "Totals in memory have a ceiling". A row takes about 215 bytes with its name, so this is some 45 MB. */
 export const COUNTER_CEILINGS: CounterCeilings = { rows: 200_000, pastDays: 4 };
 
 /** Rows that one call may look at to find one to evict. */
@@ -117,6 +117,11 @@ export class QuotaCounter {
   /** How many instances share the remaining quota; near the edge they have to talk more often. */
   setLiveInstances(instances: number): void {
     this.edge = 2 * Math.max(1, instances);
+  }
+
+  /** The rows of today, for whoever looks at them in passing. */
+  rowsOfToday(): ReadonlyMap<string, Readonly<QuotaRow>> {
+    return this.dayNow().rows;
   }
 
   /** Rows in memory, over all days. */

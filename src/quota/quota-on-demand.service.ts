@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable, Logger } from '@nestjs/common';
 import { errorCode } from '../control-db/database-error.js';
 import { QuotaCounter } from './quota-counter.js';
 import { QuotaFlusher } from './quota-flusher.js';
@@ -14,6 +14,9 @@ const GATHER_MS = 20;
  */
 @Injectable()
 export class QuotaOnDemandService {
+  private readonly logger = new Logger('Quota');
+  private uncountedTold = 0;
+
   constructor(
     private readonly counter: QuotaCounter,
     private readonly flusher: QuotaFlusher,
@@ -30,10 +33,19 @@ export class QuotaOnDemandService {
     });
     persistence.listen({
       recovered: () => {
+        this.tellUncounted();
         this.armEarly();
         this.armWanted();
       },
     });
+  }
+
+  /** Once an outage is over: whether it lasted longer than memory could count. */
+  private tellUncounted(): void {
+    const calls = this.counter.uncountedCalls - this.uncountedTold;
+    if (calls === 0) return;
+    this.uncountedTold += calls;
+    this.logger.warn(`Memory was full of counts that could not be stored: ${calls} calls passed uncounted.`);
   }
 
   private armDay(): void {

@@ -59,7 +59,7 @@ export class QuotaPersistenceService {
     const lastedMs = this.state.succeeded(step, nowMs);
     if (lastedMs === undefined) return;
     const degradedSeconds = Math.round(lastedMs / 1_000);
-    this.logger.log(`Quota persistence has recovered after ${degradedSeconds} s; what was counted is stored.`);
+    this.logger.log(`Quota persistence has recovered after ${degradedSeconds} s.`);
     this.telemetry.emit({ event: 'quota_recovered', degradedSeconds });
     for (const listener of this.listeners) listener.recovered?.();
   }

@@ -5,8 +5,11 @@ import { CLOCK, type Clock } from '../clock/clock.js';
 import { CONFIG, type Config } from '../config/config.js';
 import { ControlDbModule } from '../control-db/control-db.module.js';
 import { MetricsService } from '../observability/metrics.service.js';
+import { TenantLimitsModule } from '../tenant-limits/tenant-limits.module.js';
+import { TenantLimitsService } from '../tenant-limits/tenant-limits.service.js';
 import { BatchSender } from './batch-sender.js';
 import { FlushSchedule } from './flush-schedule.js';
+import { NearestToQuota } from './nearest-to-quota.js';
 import { QuotaCounter } from './quota-counter.js';
 import { QuotaFlushService } from './quota-flush.service.js';
 import { QuotaFlusher } from './quota-flusher.js';
@@ -19,8 +22,10 @@ import { QuotaRepository } from './quota.repository.js';
 import { QuotaService } from './quota.service.js';
 import { TotalsReader } from './totals-reader.js';
 
-function createLimits(config: Config): QuotaLimits {
-  return { flushIntervalSeconds: config.quotaFlushSeconds, limitOf: () => config.dailyQuota };
+function createLimits(config: Config, { limits }: TenantLimitsService): QuotaLimits {
+  const limitOf = (tenant: string | undefined): number =>
+    (tenant === undefined ? undefined : limits.of(tenant)?.callsPerUtcDay) ?? config.dailyQuota;
+  return { flushIntervalSeconds: config.quotaFlushSeconds, limitOf };
 }
 
 function createSchedule(clock: Clock, config: Config): FlushSchedule {
@@ -45,11 +50,20 @@ function createFlusher(
   return flusher;
 }
 
+function createNearest(clock: Clock, counter: QuotaCounter, { limitOf }: QuotaLimits): NearestToQuota {
+  return new NearestToQuota(
+    clock,
+    () => counter.rowsOfToday(),
+    limitOf,
+    () => setImmediate(),
+  );
+}
+
 /** The daily quota over all instances. Needs `ScheduleModule.forRoot()` in the application. */
 @Module({
-  imports: [ControlDbModule],
+  imports: [ControlDbModule, TenantLimitsModule],
   providers: [
-    { provide: QUOTA_LIMITS, inject: [CONFIG], useFactory: createLimits },
+    { provide: QUOTA_LIMITS, inject: [CONFIG, TenantLimitsService], useFactory: createLimits },
     {
       provide: QuotaCounter,
       inject: [CLOCK, QUOTA_LIMITS],
@@ -61,6 +75,7 @@ function createFlusher(
       inject: [QuotaCounter, QuotaRepository, CLOCK, FlushSchedule, MetricsService],
       useFactory: createFlusher,
     },
+    { provide: NearestToQuota, inject: [CLOCK, QuotaCounter, QUOTA_LIMITS], useFactory: createNearest },
     QuotaRepository,
     QuotaTimersService,
     QuotaPersistenceService,
@@ -69,6 +84,6 @@ function createFlusher(
     QuotaRetentionService,
     QuotaService,
   ],
-  exports: [QuotaService],
+  exports: [QuotaService, NearestToQuota],
 })
 export class QuotaModule {}

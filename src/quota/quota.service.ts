@@ -20,6 +20,9 @@ export interface QuotaStatus {
 /** The daily quota, for the layers and for whoever reports on it; answers from memory, never from the database. */
 @Injectable()
 export class QuotaService {
+  /** When the day ends, as text: every report says it, and writing it takes longer than the rest of one. */
+  private resets = { utcDay: Number.NaN, at: '' };
+
   constructor(
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(QUOTA_LIMITS) private readonly limits: QuotaLimits,
@@ -46,6 +49,12 @@ export class QuotaService {
     return this.counter.isExhausted(tenant);
   }
 
+  /** Calls per UTC day of the tenant, and how many of them are left. */
+  allowance(tenant: string): { callsPerUtcDay: number; remaining: number } {
+    const callsPerUtcDay = this.limits.limitOf(tenant);
+    return { callsPerUtcDay, remaining: Math.max(0, callsPerUtcDay - this.counter.used(tenant)) };
+  }
+
   /** Whole seconds, at least 1, to the next UTC midnight. */
   secondsToReset(): number {
     return secondsToReset(this.clock.utcMs());
@@ -60,9 +69,15 @@ export class QuotaService {
       flushIntervalSeconds: this.limits.flushIntervalSeconds,
       used,
       remaining: Math.max(0, callsPerUtcDay - used),
-      resetsAt: new Date(utcDayEndMs(utcDayOf(this.clock.utcMs()))).toISOString(),
+      resetsAt: this.resetsAt(),
       persistenceDegraded: this.persistence.isDegraded,
     };
+  }
+
+  private resetsAt(): string {
+    const utcDay = utcDayOf(this.clock.utcMs());
+    if (utcDay !== this.resets.utcDay) this.resets = { utcDay, at: new Date(utcDayEndMs(utcDay)).toISOString() };
+    return this.resets.at;
   }
 
   /** Instances that share the quota, this one included, as last known. */
