@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-import { type Command, helpText, type Instruction, readCommandLine } from './command-line.js';
+import { helpText, type Instruction, type Options, readCommandLine } from './command-line.js';
+import type { Config } from './config/config.js';
 import { failureText } from './failure-text.js';
 
 /** Exit statuses. Contract: "Commands"; 78 is `EX_CONFIG` of sysexits.h. */
@@ -25,11 +26,11 @@ async function run(instruction: Instruction): Promise<number> {
       process.stderr.write(`${instruction.message} See tidb-cloud-mcp --help.\n`);
       return EXIT.configuration;
     case 'run':
-      return runCommand(instruction.command);
+      return runCommand(instruction);
   }
 }
 
-async function runCommand(command: Command): Promise<number> {
+async function runCommand({ command, action, options = {} }: Extract<Instruction, { kind: 'run' }>): Promise<number> {
   if (command === 'demo') return (await import('./demo.js')).startDemo(process.env);
   const { parseConfig } = await import('./config/parse-config.js');
   const parsed = parseConfig(process.env, command === 'stdio' ? 'stdio' : 'http');
@@ -43,9 +44,24 @@ async function runCommand(command: Command): Promise<number> {
     process.stderr.write([...warnings, ...parsed.problems].map((line) => `${line}\n`).join(''));
     return EXIT.configuration;
   }
-  if (command === 'check') return EXIT.clean;
+  if (command === 'check') return explain(parsed.config, options);
+  if (action !== undefined) return (await import('./tenants.js')).manageTenants(action, options, parsed.config);
   if (command === 'stdio') return (await import('./stdio.js')).startStdio(parsed.config, parsed.warnings);
   return (await import('./serve.js')).startServer(parsed.config, parsed.warnings);
+}
+
+/** Says, after the report, what becomes of pasted headers; without any there is nothing to say. */
+async function explain(config: Config, { explain: headers, from }: Options): Promise<number> {
+  if (headers === undefined && from === undefined) return EXIT.clean;
+  const { explainClientAddress } = await import('./client-ip/explain.js');
+  const { clientAddressOptions } = await import('./client-ip/client-address-options.js');
+  const explained = explainClientAddress(clientAddressOptions(config), headers ?? [], from ?? '127.0.0.1');
+  if (!explained.ok) {
+    process.stderr.write(`${explained.message}\n`);
+    return EXIT.configuration;
+  }
+  process.stdout.write(['', 'Explained', ...explained.lines.map((line) => `  ${line}`), ''].join('\n'));
+  return EXIT.clean;
 }
 
 function fail(error: unknown): void {

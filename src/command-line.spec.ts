@@ -3,7 +3,8 @@ import { COMMANDS, helpText, readCommandLine } from './command-line.js';
 
 describe('the command line', () => {
   it.each(Object.keys(COMMANDS))('knows %s', (command) => {
-    expect(readCommandLine([command])).toEqual({ kind: 'run', command });
+    const action = command === 'tenants' ? { action: 'list' } : {};
+    expect(readCommandLine([command, ...Object.values(action)])).toEqual({ kind: 'run', command, ...action });
     expect(helpText()).toContain(`  ${command} `);
   });
 
@@ -23,8 +24,26 @@ describe('the command line', () => {
     [['toString'], "Unknown command 'toString'."],
     [['serve', 'now'], "Unexpected argument 'now'."],
     [['serve', '--port=1'], "Unknown option '--port'."],
+    [['serve', '--rps', '1'], "Unknown option '--rps'."],
+    [['tenants'], 'No action is given; tenants takes list, show, set, clear.'],
+    [['tenants', 'drop'], "Unknown action 'drop'; tenants takes list, show, set, clear."],
+    [['tenants', 'set', 'x'], "Unexpected argument 'x'."],
     [['--version=1'], "Option '-v, --version' does not take an argument."],
   ])('says what is wrong with %j', (args, message) => {
     expect(readCommandLine(args)).toEqual({ kind: 'misused', message });
+  });
+
+  it('takes the options of a command, each as it was given', () => {
+    expect(readCommandLine(['tenants', 'set', '--fingerprint', 'ab', '--rps', '0.5'])).toEqual({
+      kind: 'run',
+      command: 'tenants',
+      action: 'set',
+      options: { fingerprint: 'ab', rps: '0.5' },
+    });
+    expect(readCommandLine(['check', '--explain', 'A: b', '--explain', 'C: d', '--from', '::1'])).toEqual({
+      kind: 'run',
+      command: 'check',
+      options: { explain: ['A: b', 'C: d'], from: '::1' },
+    });
   });
 });

@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util';
+import { parseArgs, type ParseArgsOptionDescriptor } from 'node:util';
 
 /** What the program can be told to do. Contract: "Commands". */
 export const COMMANDS = {
@@ -6,26 +6,62 @@ export const COMMANDS = {
   stdio: 'Run the local MCP server on standard input and output, for one user and without limits.',
   demo: 'Run everything embedded: a sandbox of TiDB Cloud, a database in a file, the HTTP server.',
   check: 'Read the configuration, say what is in force, what is risky and what is wrong, and exit.',
+  tenants: 'List, show, set or clear the limits that single tenants have instead of the defaults.',
 } as const;
 
 /** The name of one of {@link COMMANDS}. */
 export type Command = keyof typeof COMMANDS;
 
+/** What `tenants` can be told to do. */
+export const TENANT_ACTIONS = ['list', 'show', 'set', 'clear'] as const;
+
+/** The options of all commands, as they were given. */
+export interface Options {
+  readonly explain?: readonly string[];
+  readonly from?: string;
+  readonly fingerprint?: string;
+  readonly 'key-stdin'?: boolean;
+  readonly rps?: string;
+  readonly burst?: string;
+  readonly 'daily-quota'?: string;
+}
+
 /** What a command line asks for; `misused` says what is wrong with it. */
 export type Instruction =
-  { kind: 'run'; command: Command } | { kind: 'help' } | { kind: 'version' } | { kind: 'misused'; message: string };
+  | { kind: 'run'; command: Command; action?: (typeof TENANT_ACTIONS)[number]; options?: Options }
+  | { kind: 'help' }
+  | { kind: 'version' }
+  | { kind: 'misused'; message: string };
+
+const GENERAL = {
+  help: { type: 'boolean', short: 'h' },
+  version: { type: 'boolean', short: 'v' },
+} satisfies Record<string, ParseArgsOptionDescriptor>;
+
+/** Options that only one command takes. */
+const OPTIONS: Partial<Record<Command, Record<string, ParseArgsOptionDescriptor>>> = {
+  check: { explain: { type: 'string', multiple: true }, from: { type: 'string' } },
+  tenants: {
+    fingerprint: { type: 'string' },
+    'key-stdin': { type: 'boolean' },
+    rps: { type: 'string' },
+    burst: { type: 'string' },
+    'daily-quota': { type: 'string' },
+  },
+};
 
 /** Reads the arguments behind the program's name; one that isn't known is never ignored. */
 export function readCommandLine(args: readonly string[]): Instruction {
+  const command = args.find(isCommand);
   try {
     const { values, positionals } = parseArgs({
       args: [...args],
-      options: { help: { type: 'boolean', short: 'h' }, version: { type: 'boolean', short: 'v' } },
+      options: { ...GENERAL, ...(command === undefined ? {} : OPTIONS[command]) },
       allowPositionals: true,
     });
-    if (values.help === true) return { kind: 'help' };
-    if (values.version === true) return { kind: 'version' };
-    return readCommand(positionals);
+    if (values['help'] === true) return { kind: 'help' };
+    if (values['version'] === true) return { kind: 'version' };
+    return readCommand(positionals, values as Options);
   } catch (error) {
     // Node's sentence goes on to explain how to pass such a text on, which no command here takes.
     const [message = ''] = (error as Error).message.split('. ');
@@ -33,11 +69,24 @@ export function readCommandLine(args: readonly string[]): Instruction {
   }
 }
 
-function readCommand([command, surplus]: readonly string[]): Instruction {
+function readCommand([command, ...rest]: readonly string[], values: Options): Instruction {
   if (command === undefined) return { kind: 'misused', message: 'No command is given.' };
   if (!isCommand(command)) return { kind: 'misused', message: `Unknown command '${command}'.` };
+  const options = Object.keys(values).length === 0 ? {} : { options: { ...values } };
+  if (command === 'tenants') return readTenants(rest, options);
+  const [surplus] = rest;
   if (surplus !== undefined) return { kind: 'misused', message: `Unexpected argument '${surplus}'.` };
-  return { kind: 'run', command };
+  return { kind: 'run', command, ...options };
+}
+
+function readTenants([action, surplus]: readonly string[], options: { options?: Options }): Instruction {
+  const known = TENANT_ACTIONS.find((name) => name === action);
+  if (known === undefined) {
+    const given = action === undefined ? 'No action is given' : `Unknown action '${action}'`;
+    return { kind: 'misused', message: `${given}; tenants takes ${TENANT_ACTIONS.join(', ')}.` };
+  }
+  if (surplus !== undefined) return { kind: 'misused', message: `Unexpected argument '${surplus}'.` };
+  return { kind: 'run', command: 'tenants', action: known, ...options };
 }
 
 function isCommand(text: string): text is Command {
@@ -56,6 +105,12 @@ export function helpText(): string {
     '',
     '  -h, --help     Print this text.',
     '  -v, --version  Print the version.',
+    '',
+    'check --explain "X-Forwarded-For: 1.2.3.4" --from 10.0.0.1',
+    '  Say which client address a request with these headers, from this connection, would be counted under.',
+    'tenants list',
+    'tenants show|set|clear --fingerprint HEX | --key-stdin  [--rps N] [--burst N] [--daily-quota N]',
+    '  --key-stdin reads the credential (public:private, or a token) from standard input.',
     '',
     'Everything is configured by environment variables (TIDB_MCP_*, TIDB_CLOUD_*); `check` lists them all.',
     'Exit status: 0 after a clean stop, 78 for a mistake in the configuration or the command line, 1 for anything else.',

@@ -10,10 +10,10 @@ export class AuthGuard implements CanActivate {
   constructor(private readonly auth: AuthService) {}
 
   canActivate(execution: ExecutionContext): boolean | Promise<boolean> {
-    const { raw } = execution.switchToHttp().getRequest<FastifyRequest>();
+    const { raw } = execution.getArgByIndex<FastifyRequest>(0);
     const context = requestContext(raw);
-    if (!context.call) return true;
-    const tenant = this.auth.authenticate(context, raw);
+    if (context.call !== true) return true;
+    const tenant = this.auth.authenticate(context);
     return tenant instanceof Promise ? tenant.then(() => true) : true;
   }
 }

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { ObservabilityModule } from '../observability/observability.module.js';
 import { QuotaModule } from '../quota/quota.module.js';
+import { TenantLimitsModule } from '../tenant-limits/tenant-limits.module.js';
 import { TidbCloudModule } from '../tidb-cloud/tidb-cloud.module.js';
 import { AuthGuard } from './auth.guard.js';
 import { AuthService } from './auth.service.js';
@@ -8,7 +9,7 @@ import { ProofService } from './proof.service.js';
 
 /** From a credential to an identity, and from an identity to a proven tenant. */
 @Module({
-  imports: [ObservabilityModule, QuotaModule, TidbCloudModule],
+  imports: [ObservabilityModule, QuotaModule, TenantLimitsModule, TidbCloudModule],
   providers: [ProofService, AuthService, AuthGuard],
   exports: [ProofService, AuthService, AuthGuard],
 })

@@ -8,7 +8,7 @@ import type { Identity, TenantContext, UpstreamSession } from '../request/creden
 import type { RequestContext } from '../request/request-context.js';
 import type { Validation } from '../tidb-cloud/outcome.js';
 import { TidbCloudService } from '../tidb-cloud/tidb-cloud.service.js';
-import { type IdentifiedRequest, isShared, type SharedIdentity } from './identify.js';
+import { isShared, type SharedIdentity } from './identify.js';
 import { ProofService } from './proof.service.js';
 import { VALIDATION_POOL, ValidationPool } from './validation-pool.js';
 
@@ -50,15 +50,15 @@ export class AuthService {
    * @throws AppError UNAUTHENTICATED, UPSTREAM_UNAVAILABLE; REFUSED where the call's credential proved itself just now
    *   and its day's quota is used up
    */
-  authenticate(context: RequestContext, request: IdentifiedRequest): TenantContext | Promise<TenantContext> {
+  authenticate(context: RequestContext): TenantContext | Promise<TenantContext> {
     const { identity } = context;
     if (identity === undefined) {
       this.metrics.countAuth('missing');
       throw unauthenticated('This request carries no API key or access token that this server takes.');
     }
-    if (isShared(identity)) return this.admit(context, request, this.acceptShared(context, identity));
+    if (isShared(identity)) return this.admit(context, this.acceptShared(context, identity));
     const known = this.proof.context(identity);
-    return known === undefined ? this.prove(context, request, identity) : this.admit(context, request, known);
+    return known === undefined ? this.prove(context, identity) : this.admit(context, known);
   }
 
   /** Forgets a credential that the upstream rejected in a later call. The server's own key is nobody's credential. */
@@ -66,7 +66,7 @@ export class AuthService {
     if (identity.kind !== 'shared') this.proof.reject(identity);
   }
 
-  private async prove(context: RequestContext, request: IdentifiedRequest, identity: Identity): Promise<TenantContext> {
+  private async prove(context: RequestContext, identity: Identity): Promise<TenantContext> {
     const verdict = await this.pool.run(identity, context.proven === true, context.signal);
     if (verdict === 'rejected') {
       throw unauthenticated(
@@ -75,11 +75,11 @@ export class AuthService {
     }
     if (verdict === undefined) throw unavailable(1);
     if ('retryAfterSeconds' in verdict) throw unavailable(verdict.retryAfterSeconds);
-    return this.admit(context, request, verdict);
+    return this.admit(context, verdict);
   }
 
   /** The last step before the operation: a credential that proved itself at this very door pays its day's call here. */
-  private admit(context: RequestContext, request: IdentifiedRequest, tenant: TenantContext): TenantContext {
+  private admit(context: RequestContext, tenant: TenantContext): TenantContext {
     const { fingerprint } = tenant.identity;
     if (context.taken.quota < 0) {
       context.taken.quota = this.quota.tryCount(fingerprint);
@@ -88,7 +88,7 @@ export class AuthService {
         throw REFUSED;
       }
     }
-    this.proof.use(request, tenant.identity);
+    this.proof.use(tenant.identity);
     context.tenant = tenant;
     return tenant;
   }

@@ -11,7 +11,6 @@ const identifier = (options: Partial<IdentifierOptions> = {}) =>
     maxAddresses: 2,
     otherSecrets: [],
     serverCredential: server,
-    maxRemembered: 10,
     ...options,
   });
 const request = (...authorization: string[]) => ({
@@ -151,24 +150,32 @@ describe('A shared token of /v1', () => {
   });
 });
 
-describe('A remembered spelling', () => {
-  it('stands for the identity until the credential is dropped', () => {
+describe('An accepted credential', () => {
+  it('is known again however it is presented, until it is dropped', () => {
     const one = identifier();
     const first = one.identify(request('Bearer a:b'), false, '', 0)!;
-    one.remember(request('Bearer a:b'), first);
-    expect(one.identify(request('Bearer a:b'), false, '', 0)).toBe(first);
+    expect(one.isAccepted(first)).toBe(false);
+    one.accept(first);
+    expect(one.isAccepted(first)).toBe(true);
+    for (const header of ['bearer  a:b', basic('a:b')]) {
+      expect(one.identify(request(header), true, '', 0)).toBe(first);
+    }
     one.drop(first);
+    expect(one.isAccepted(first)).toBe(false);
     expect(one.identify(request('Bearer a:b'), false, '', 0)).not.toBe(first);
   });
 
-  it('is one for each credential, and never more than the ceiling', () => {
-    const one = identifier({ maxRemembered: 1 });
-    const a = one.identify(request('Bearer a:b'), false, '', 0)!;
-    for (const header of ['Bearer a:b', 'bearer a:b', 'BEARER a:b']) one.remember(request(header), a);
-    expect(one.identify(request('BEARER a:b'), false, '', 0)).toBe(a);
-    expect(one.identify(request('Bearer a:b'), false, '', 0)).not.toBe(a);
-    const c = one.identify(request('Bearer c:d'), false, '', 0)!;
-    one.remember(request('Bearer c:d'), c);
-    expect(one.identify(request('Bearer c:d'), false, '', 0)).not.toBe(c);
+  it('is not known again by its text alone: a token under Basic is no credential', () => {
+    const one = identifier();
+    one.accept(one.identify(request('Bearer token'), false, '', 0)!);
+    expect(one.identify(request(basic('token')), false, '', 0)).toBeUndefined();
+  });
+
+  it('is never a shared token, which is told by its match alone', () => {
+    const one = identifier({ sharedTokens: [SHARED] });
+    const shared = one.identify(request(`Bearer ${SHARED}`), true, '1.2.3.4', 0)!;
+    one.accept(shared);
+    expect(one.identify(request(`Bearer ${SHARED}`), false, '1.2.3.4', 0)).toBeUndefined();
+    expect(one.isAccepted(shared)).toBe(false);
   });
 });

@@ -19,14 +19,14 @@ export interface IdentifierOptions {
   readonly otherSecrets: readonly string[];
   /** The server's own key, which a shared token works with upstream; it exists where shared tokens do. */
   readonly serverCredential: Credential | undefined;
-  /** Ceiling of the remembered spellings of proven credentials. */
-  readonly maxRemembered: number;
 }
 
 /** An identity under a shared token also says whose place it takes when it is accepted. */
 export interface SharedIdentity extends Identity {
   readonly kind: 'shared';
   readonly token: number;
+  /** The token's own fingerprint, without an address: what limits of its own are kept under. */
+  readonly tokenFingerprint: string;
   readonly addressKey: string;
 }
 
@@ -39,13 +39,14 @@ export class Identifier {
   private readonly shared: SecretSet;
   private readonly ownSecrets: SecretSet;
   private readonly places: SharedTokenPlaces;
-  /** Headers of proven credentials, so that their requests cost a look-up instead of a parse and a hash. */
-  private readonly remembered = new Map<string, Identity>();
-  private readonly spellings = new Map<string, string>();
+  /** By canonical text, so that neither a tenant's request nor a scanner's costs a hash; as many as are proven. */
+  private readonly accepted = new Map<string, Identity>();
+  private readonly tokenFingerprints: readonly string[];
 
   constructor(private readonly options: IdentifierOptions) {
     this.shared = new SecretSet(options.sharedTokens);
     this.ownSecrets = new SecretSet([...options.sharedTokens, ...options.otherSecrets]);
+    this.tokenFingerprints = options.sharedTokens.map(tokenFingerprintOf);
     this.places = new SharedTokenPlaces(options.sharedTokens.length, options.maxAddresses);
   }
 
@@ -63,31 +64,29 @@ export class Identifier {
       const token = presented?.scheme === 'bearer' ? this.shared.indexOf(presented.text) : -1;
       if (token >= 0) return this.sharedIdentity(token, addressKey, utcDay);
     }
-    const known = this.remembered.get(header);
-    if (known !== undefined) return known;
     presented ??= parseAuthorization(header);
     if (presented === undefined) return undefined;
+    const known = this.accepted.get(presented.text);
+    // A token is a credential as a bearer only; a key is one under either scheme.
+    if (known !== undefined && (known.kind === 'api-key' || presented.scheme === 'bearer')) return known;
     if (this.ownSecrets.indexOf(presented.text) >= 0) return undefined;
     const credential = parseCredential(presented);
-    return credential && { kind: credential.kind, fingerprint: fingerprintOf(credential), credential };
+    return credential && new PresentedIdentity(credential);
   }
 
-  /** Remembers how an accepted credential was spelled; one spelling each, the latest. Shared tokens are never. */
-  remember(request: IdentifiedRequest, identity: Identity): void {
-    const header = soleAuthorization(request.rawHeaders);
-    if (header === undefined || identity.kind === 'shared' || this.remembered.has(header)) return;
-    this.drop(identity);
-    if (this.remembered.size >= this.options.maxRemembered) return;
-    this.remembered.set(header, identity);
-    this.spellings.set(identity.fingerprint, header);
+  /** Knows an accepted credential again, until it is dropped. Shared tokens are told by their match alone. */
+  accept(identity: Identity): void {
+    if (identity.kind !== 'shared') this.accepted.set(canonicalText(identity.credential), identity);
   }
 
-  /** Lets go of the remembered spelling of a credential that is no longer proven. */
+  /** Whether the identity's credential was accepted and has not been dropped since. */
+  isAccepted(identity: Identity): boolean {
+    return this.accepted.has(canonicalText(identity.credential));
+  }
+
+  /** Lets go of a credential that is no longer proven. */
   drop(identity: Identity): void {
-    const header = this.spellings.get(identity.fingerprint);
-    if (header === undefined) return;
-    this.spellings.delete(identity.fingerprint);
-    this.remembered.delete(header);
+    if (identity.kind !== 'shared') this.accepted.delete(canonicalText(identity.credential));
   }
 
   /**
@@ -109,8 +108,24 @@ export class Identifier {
       fingerprint: fingerprint('shared', `${secret}\n${key}`),
       credential,
       token,
+      tokenFingerprint: this.tokenFingerprints[token]!,
       addressKey: key,
     };
+  }
+}
+
+/** An identity whose fingerprint is taken once somebody asks for it, which for most of a scanner's nobody does. */
+class PresentedIdentity implements Identity {
+  private taken: string | undefined = undefined;
+
+  constructor(readonly credential: Credential) {}
+
+  get kind(): Credential['kind'] {
+    return this.credential.kind;
+  }
+
+  get fingerprint(): string {
+    return (this.taken ??= fingerprintOf(this.credential));
   }
 }
 
@@ -122,6 +137,11 @@ export function isShared(identity: Identity): identity is SharedIdentity {
 /** The fingerprint of an API key or an OAuth token. Contract: "Credentials and identity". */
 export function fingerprintOf(credential: Credential): string {
   return fingerprint(credential.kind, canonicalText(credential));
+}
+
+/** The fingerprint of a shared token by itself, without an address. */
+export function tokenFingerprintOf(token: string): string {
+  return fingerprint('shared', token);
 }
 
 function fingerprint(kind: IdentityKind, canonical: string): string {

@@ -5,7 +5,8 @@ import { CONFIG, type Config } from '../config/config.js';
 import { MetricsService } from '../observability/metrics.service.js';
 import { TelemetryService } from '../observability/telemetry.service.js';
 import type { Credential, Identity, TenantContext } from '../request/credential.js';
-import { type IdentifiedRequest, Identifier, type SharedIdentity } from './identify.js';
+import { TenantLimitsService } from '../tenant-limits/tenant-limits.service.js';
+import { type IdentifiedRequest, Identifier, isShared, type SharedIdentity } from './identify.js';
 import { type ForgetReason, ProvenCredentials } from './proven-credentials.js';
 import { NO_BUCKETS, type TenantBuckets } from './tenant-buckets.js';
 
@@ -33,13 +34,13 @@ export class ProofService {
     @Inject(CLOCK) private readonly clock: Clock,
     metrics: MetricsService,
     private readonly telemetry: TelemetryService,
+    private readonly tenantLimits: TenantLimitsService,
   ) {
     this.identifier = new Identifier({
       sharedTokens: config.v1Tokens,
       maxAddresses: config.v1MaxAddresses,
       otherSecrets: config.adminToken === undefined ? [] : [config.adminToken],
       serverCredential: serverCredential(config),
-      maxRemembered: config.provenMax,
     });
     const lives = {
       provenIdleMs: config.provenTtlSeconds * 1000,
@@ -52,7 +53,7 @@ export class ProofService {
       leave: (identity, nowMs) => this.buckets.leave(identity, nowMs),
     };
     const listener = {
-      proven: (identity: Identity) => this.telemetry.emit({ event: 'credential_proven', tenant: identity.fingerprint }),
+      proven: (identity: Identity) => this.onProven(identity),
       forgotten: (identity: Identity, reason: ForgetReason) => this.onForgotten(identity, reason),
     };
     this.own = new ProvenCredentials(config.provenMax, lives, buckets, listener);
@@ -72,6 +73,7 @@ export class ProofService {
 
   /** Whether the identity's proof holds now. */
   isProven(identity: Identity): boolean {
+    if (identity.kind !== 'shared' && !this.identifier.isAccepted(identity)) return false;
     return this.setOf(identity).has(identity.fingerprint, this.clock.monotonicMs());
   }
 
@@ -90,10 +92,9 @@ export class ProofService {
     this.setOf(context.identity).prove(context, this.clock.monotonicMs());
   }
 
-  /** Notes that a request passed the four layers and authentication, and how its credential was spelled. */
-  use(request: IdentifiedRequest, identity: Identity): void {
+  /** Notes that a request passed the four layers and authentication. */
+  use(identity: Identity): void {
     this.setOf(identity).use(identity.fingerprint, this.clock.monotonicMs());
-    this.identifier.remember(request, identity);
   }
 
   /** Forgets a credential that the upstream rejected. */
@@ -123,8 +124,15 @@ export class ProofService {
     return identity.kind === 'shared' ? this.shared : this.own;
   }
 
+  private onProven(identity: Identity): void {
+    this.identifier.accept(identity);
+    if (isShared(identity)) this.tenantLimits.limits.join(identity.fingerprint, identity.tokenFingerprint);
+    this.telemetry.emit({ event: 'credential_proven', tenant: identity.fingerprint });
+  }
+
   private onForgotten(identity: Identity, reason: ForgetReason): void {
     this.identifier.drop(identity);
+    this.tenantLimits.limits.leave(identity.fingerprint);
     this.telemetry.emit({ event: 'credential_forgotten', tenant: identity.fingerprint, reason });
   }
 

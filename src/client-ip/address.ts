@@ -30,13 +30,26 @@ export function parseAddress(text: string): Address | undefined {
  * brackets), which is dropped. Anything else is malformed: undefined.
  */
 export function parseForwardedAddress(text: string): Address | undefined {
-  const trimmed = text.replace(/^[ \t]+|[ \t]+$/g, '');
+  const trimmed = withoutSpaceAround(text);
   const withPort = /^(?:\[([^\]]*)\]|([^:]*)):(\d{1,5})$/.exec(trimmed);
   if (withPort === null) return parseAddress(trimmed);
   const [, bracketed, plain, port] = withPort;
   if (Number(port) > 65_535) return undefined;
   if (plain !== undefined) return isIPv4(plain) ? parseAddress(plain) : undefined;
   return bracketed !== undefined && isIPv6(bracketed) ? parseAddress(bracketed) : undefined;
+}
+
+/** Without the spaces and tabs at both ends; linear, where a pattern anchored at the end is quadratic in a run of them. */
+function withoutSpaceAround(text: string): string {
+  let start = 0;
+  let end = text.length;
+  while (start < end && isSpace(text.charCodeAt(start))) start += 1;
+  while (end > start && isSpace(text.charCodeAt(end - 1))) end -= 1;
+  return text.slice(start, end);
+}
+
+function isSpace(code: number): boolean {
+  return code === 0x20 || code === 0x09;
 }
 
 /** Reads `address` or `address/bits`; bits beyond the prefix are ignored. Undefined when it is neither. */

@@ -38,6 +38,13 @@ function inForce(config: Config): string[] {
     const origin = config.declared.includes(row.key) ? 'set' : 'default';
     lines.push(`  ${row.variable.padEnd(width)}  ${origin.padEnd(7)}  ${valueText(config, row)}`);
   }
+  if (config.otlpLogsUrl !== undefined) {
+    lines.push(
+      '',
+      'OpenTelemetry',
+      `  events also go to ${shownValue(config.otlpLogsUrl, config.otlpLogsUrl.includes('@'))}`,
+    );
+  }
   return [...lines, ''];
 }
 

@@ -18,4 +18,6 @@ export type Config = ReadonlyLists<Omit<Settings, 'allowedHosts'>> & {
   readonly transport: Transport;
   /** Which settings were set, as opposed to left at their defaults. */
   readonly declared: readonly SettingKey[];
+  /** Where telemetry events go as OpenTelemetry logs too, by OpenTelemetry's own variables. */
+  readonly otlpLogsUrl: string | undefined;
 };

@@ -91,6 +91,8 @@ describe('the URL of the control database', () => {
     ['mysql://h/x?ssl=constructor', 'unknown ssl option'],
     ['mysql://h/x?charset=latin1', 'unknown option'],
     ['mysql://h/x?ssl=true&sslmode=disable', 'twice'],
+    ['mysql://192.0.2.1/x?ssl=true', "needs the host's name"],
+    ['mysql://[2001:db8::1]/x?ssl=true', "needs the host's name"],
   ])('%s is refused: it %s', (text, message) => {
     expect(messageOf(text)).toContain(message);
   });

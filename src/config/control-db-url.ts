@@ -1,4 +1,5 @@
 import { accessSync, constants } from 'node:fs';
+import { isIP } from 'node:net';
 
 /** How the connection to a database server is encrypted. */
 export interface ControlDbTls {
@@ -127,14 +128,22 @@ function parseServer(url: URL, scheme: keyof typeof SERVERS): ServerOptions {
   const database = decoded(url.pathname.replace(/^\//, ''), 'database name');
   if (database === undefined) throw new UnusableUrl(`names no database (${scheme}//user:password@host/database)`);
   if (database.includes('/')) throw new UnusableUrl('has more than one path segment (write / in a password as %2F)');
+  const host = decoded(url.hostname.replace(/^\[(.*)\]$/, '$1'), 'host') ?? '';
+  const tls = parseTls(url.searchParams);
+  // The MySQL driver checks the certificate of an address against the name "localhost", which would be no check at all.
+  if (dialect === 'mysql' && tls?.verify === true && isIP(host) !== 0) {
+    throw new UnusableUrl(
+      "needs the host's name, not an address, for its certificate to be verified (or ssl=no-verify)",
+    );
+  }
   return {
     dialect,
-    host: decoded(url.hostname.replace(/^\[(.*)\]$/, '$1'), 'host') ?? '',
+    host,
     port: url.port === '' ? port : Number(url.port),
     user: decoded(url.username, 'user name'),
     password: decoded(url.password, 'password'),
     database,
-    tls: parseTls(url.searchParams),
+    tls,
   };
 }
 

@@ -57,6 +57,9 @@ export const rate = {
 /** Tokens that a bucket holds. */
 export const burst = whole(1, 1_000_000);
 
+/** Calls per UTC day. */
+export const dailyQuota = whole(1, 1_000_000_000, 'calls');
+
 /** A share of a whole: above 0, at most 1. */
 export const share = {
   type: decimal(0, 1).refine((value) => value > 0, 'is not above 0'),

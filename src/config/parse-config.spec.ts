@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { configOf, type Environment, parseConfig } from './parse-config.js';
+import type { Environment } from './otlp-endpoint.js';
+import { configOf, parseConfig } from './parse-config.js';
 import { SETTING_KEYS, variableName } from './settings.js';
 
 const KEY_PAIR = { TIDB_CLOUD_PUBLIC_KEY: 'public', TIDB_CLOUD_PRIVATE_KEY: 'private-half' };

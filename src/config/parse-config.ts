@@ -2,13 +2,11 @@ import type { z } from 'zod';
 import { isLoopback } from './cidr.js';
 import type { Config, Transport } from './config.js';
 import { nearestName } from './nearest-name.js';
+import { type Environment, otlpLogsUrl, otlpProblems } from './otlp-endpoint.js';
 import { crossProblems, startupWarnings } from './rules.js';
 import { SETTING_META } from './setting.js';
 import { SETTING_KEYS, type SettingKey, type Settings, SettingsSchema, variableName } from './settings.js';
 import { escapeControls, shownValue } from './shown-value.js';
-
-/** Environment variables by name. */
-export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** A configuration, or everything that is wrong with it, one sentence each, without any secret. */
 export type ParsedConfig =
@@ -21,10 +19,11 @@ export type ParsedConfig =
  */
 export function parseConfig(env: Environment, transport: Transport = 'http'): ParsedConfig {
   const read = readSettings(env);
-  const problems = [...read.problems, ...crossProblems(read.settings)];
+  const problems = [...read.problems, ...crossProblems(read.settings), ...otlpProblems(env)];
   const warnings = unknownNames(env);
   if (problems.length > 0) return { ok: false, problems, warnings };
-  const config = completed(read.settings as Settings, { transport, declared: read.declared });
+  const origin = { transport, declared: read.declared, otlpLogsUrl: otlpLogsUrl(env) };
+  const config = completed(read.settings as Settings, origin);
   if (transport === 'http') warnings.push(...startupWarnings(config));
   return { ok: true, config, warnings };
 }
@@ -69,7 +68,7 @@ function problem(key: SettingKey, text: string, issue: z.core.$ZodIssue): string
   return `${variableName(key)}=${value}: ${entry}${issue.message}, allowed: ${meta?.allowed}`;
 }
 
-function completed(settings: Settings, origin: Pick<Config, 'transport' | 'declared'>): Config {
+function completed(settings: Settings, origin: Pick<Config, 'transport' | 'declared' | 'otlpLogsUrl'>): Config {
   const { allowedHosts = defaultHosts(settings.host), ...rest } = settings;
   const config: Config = { ...rest, allowedHosts, ...origin };
   for (const value of Object.values(config)) Object.freeze(value);

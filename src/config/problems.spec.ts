@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { configOf, type Environment, parseConfig } from './parse-config.js';
+import type { Environment } from './otlp-endpoint.js';
+import { configOf, parseConfig } from './parse-config.js';
 import { SETTING_KEYS, variableName } from './settings.js';
 
 function problemsOf(env: Environment): string[] {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { configOf, type Environment } from './parse-config.js';
+import type { Environment } from './otlp-endpoint.js';
+import { configOf } from './parse-config.js';
 import { risks } from './risks.js';
 
 const CAREFUL = {

@@ -48,11 +48,7 @@ const limits = {
   gatewayBurst: setting(kind.burst, '100', 'The burst of that budget.'),
   tenantRps: setting(kind.rate, '5', 'Requests per second of one tenant.'),
   tenantBurst: setting(kind.burst, '20', 'The burst of one tenant.'),
-  dailyQuota: setting(
-    kind.whole(1, 1_000_000_000, 'calls'),
-    '5000',
-    'Calls of one tenant per UTC day, over all instances.',
-  ),
+  dailyQuota: setting(kind.dailyQuota, '5000', 'Calls of one tenant per UTC day, over all instances.'),
   globalRps: setting(kind.rate, '100', 'Requests per second of the whole instance.'),
   globalBurst: setting(kind.burst, '200', 'The burst of the whole instance.'),
   globalUnprovenShare: setting(

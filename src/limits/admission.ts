@@ -45,11 +45,16 @@ export class Admission {
     private readonly ports: AdmissionPorts,
   ) {}
 
-  /** Asks all layers and charges none: the refusal that the request would meet now, told and kept, or undefined. */
+  /**
+   * Asks all layers and charges none: the refusal that the request would meet now, told and kept, or undefined. Of a
+   * request that is not routed yet it asks as far as the route has no say.
+   */
   lookAhead(context: RequestContext): Refusal | undefined {
     if (context.stage !== 'new') return context.refusal;
     const nowMs = this.ports.monotonicMs();
     for (const limit of ORDER) {
+      if (limit === 'quota' && context.call === undefined && this.provenIdentity(context) !== undefined)
+        return undefined;
       const refusal = this.ask(limit, context, nowMs);
       if (refusal !== undefined) return this.refuse(context, refusal);
     }
@@ -91,7 +96,7 @@ export class Admission {
   private ask(limit: Limit, context: RequestContext, nowMs: number): Refusal | undefined {
     const identity = this.provenIdentity(context);
     if (limit === 'quota') {
-      if (identity === undefined || !context.call || !this.layers.quota.isExhausted(identity.fingerprint))
+      if (identity === undefined || context.call !== true || !this.layers.quota.isExhausted(identity.fingerprint))
         return undefined;
       return { limit, retryAfterSeconds: this.layers.quota.secondsToReset() };
     }
@@ -120,7 +125,7 @@ export class Admission {
     else if (identity === undefined) {
       if (limit === 'preauth') this.chargePreauth(context, nowMs);
     } else if (limit === 'tenant') taken.tenant = this.layers.tenant.take(identity, nowMs);
-    else if (limit === 'quota' && context.call) {
+    else if (limit === 'quota' && context.call === true) {
       taken.quota = this.layers.quota.tryCount(identity.fingerprint);
       if (taken.quota < 0) return { limit, retryAfterSeconds: this.layers.quota.secondsToReset() };
     }

@@ -5,7 +5,7 @@ const INITIAL_SLOTS = 1024;
 const DROPS_PER_INSERT = 2;
 
 /**
- * Token buckets of one rate by key, at most `maxKeys` of them. A bucket that has refilled says nothing any more and is
+ * Token buckets by key, at most `maxKeys` of them, of one rate unless a caller names another for its own. A bucket that has refilled says nothing any more and is
  * dropped; a bucket that has not is never dropped, since that would hand its caller a full one.
  *
  * Slots are columns of typed arrays; a heap over the slots finds the one that refills first. Taking a token only moves a
@@ -42,9 +42,9 @@ export class BucketStore {
   }
 
   /** Milliseconds until the key's bucket has a token; 0 when it has one now, as an unknown key's has. */
-  wait(key: string, nowMs: number): number {
+  wait(key: string, nowMs: number, rate = this.rate): number {
     const slot = this.slots.get(key);
-    return slot === undefined ? 0 : waitMs(this.fullAt[slot]!, nowMs, this.rate);
+    return slot === undefined ? 0 : waitMs(this.fullAt[slot]!, nowMs, rate);
   }
 
   /** The moment the key's bucket is full again; undefined when the store doesn't hold it. */
@@ -59,17 +59,17 @@ export class BucketStore {
   }
 
   /** Takes a token of the key's bucket; answers its new time, for {@link giveBack}. Ask {@link wait} first. */
-  take(key: string, nowMs: number): number {
+  take(key: string, nowMs: number, rate = this.rate): number {
     const slot = this.slots.get(key);
-    if (slot === undefined) return this.insert(key, afterTaking(nowMs, nowMs, this.rate), nowMs);
-    return (this.fullAt[slot] = afterTaking(this.fullAt[slot]!, nowMs, this.rate));
+    if (slot === undefined) return this.insert(key, afterTaking(nowMs, nowMs, rate), nowMs);
+    return (this.fullAt[slot] = afterTaking(this.fullAt[slot]!, nowMs, rate));
   }
 
   /** Gives a token back, exactly and never above the burst. */
-  giveBack(key: string, takenFullAtMs: number, nowMs: number): void {
+  giveBack(key: string, takenFullAtMs: number, nowMs: number, rate = this.rate): void {
     const slot = this.slots.get(key);
     if (slot === undefined) return;
-    const fullAt = afterGivingBack(this.fullAt[slot]!, takenFullAtMs, nowMs, this.rate);
+    const fullAt = afterGivingBack(this.fullAt[slot]!, takenFullAtMs, nowMs, rate);
     this.fullAt[slot] = fullAt;
     if (fullAt <= nowMs) this.remove(slot);
     else if (fullAt < this.orderedBy[slot]!) {

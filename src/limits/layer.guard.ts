@@ -16,6 +16,8 @@ const SKIP = 'THROTTLER:SKIP';
  */
 export abstract class LayerGuard extends ThrottlerGuard {
   protected abstract readonly limit: Limit;
+  /** What `@SkipThrottle` says of each handler; metadata never changes, and asking for it costs more than the layer. */
+  private readonly skips = new WeakMap<object, WeakMap<object, boolean>>();
 
   constructor(
     options: ThrottlerModuleOptions,
@@ -33,7 +35,7 @@ export abstract class LayerGuard extends ThrottlerGuard {
   /** @throws REFUSED where the layer turns the request away */
   override canActivate(execution: ExecutionContext): Promise<boolean> {
     if (!this.isSkipped(execution)) {
-      const { raw } = execution.switchToHttp().getRequest<FastifyRequest>();
+      const { raw } = execution.getArgByIndex<FastifyRequest>(0);
       if (this.layers.pass(this.limit, requestContext(raw)) !== undefined) throw REFUSED;
     }
     // Nest takes a plain boolean as well; the base class's type alone asks for a promise.
@@ -41,10 +43,13 @@ export abstract class LayerGuard extends ThrottlerGuard {
   }
 
   private isSkipped(execution: ExecutionContext): boolean {
-    const targets = [execution.getHandler(), execution.getClass()];
-    return (
-      this.throttlers.length === 0 ||
-      this.reflector.getAllAndOverride<boolean | undefined>(SKIP + this.limit, targets) === true
-    );
+    const [handler, controller] = [execution.getHandler(), execution.getClass()];
+    const known = this.skips.get(controller)?.get(handler);
+    if (known !== undefined) return known;
+    const mark = this.reflector.getAllAndOverride<boolean | undefined>(SKIP + this.limit, [handler, controller]);
+    const skipped = this.throttlers.length === 0 || mark === true;
+    const ofController = this.skips.get(controller) ?? new WeakMap<object, boolean>();
+    this.skips.set(controller, ofController.set(handler, skipped));
+    return skipped;
   }
 }

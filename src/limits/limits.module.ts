@@ -4,8 +4,11 @@ import { AuthModule } from '../auth/auth.module.js';
 import { CONFIG, type Config } from '../config/config.js';
 import { ObservabilityModule } from '../observability/observability.module.js';
 import { QuotaModule } from '../quota/quota.module.js';
+import { TenantLimitsModule } from '../tenant-limits/tenant-limits.module.js';
+import { AllowanceGuard } from './allowance.guard.js';
 import { GlobalGuard } from './global.guard.js';
 import { LayerStorageService } from './layer-storage.service.js';
+import { LayersService } from './layers.service.js';
 import { LimitsService } from './limits.service.js';
 import { PreauthGuard } from './preauth.guard.js';
 import { QuotaGuard } from './quota.guard.js';
@@ -38,9 +41,11 @@ export function throttlers(config: Config): ThrottlerModuleOptions {
     AuthModule,
     ObservabilityModule,
     QuotaModule,
+    TenantLimitsModule,
     ThrottlerModule.forRootAsync({ inject: [CONFIG], useFactory: throttlers }),
   ],
   providers: [
+    LayersService,
     LimitsService,
     RefusalReportService,
     LayerStorageService,
@@ -48,7 +53,8 @@ export function throttlers(config: Config): ThrottlerModuleOptions {
     TenantGuard,
     QuotaGuard,
     GlobalGuard,
+    AllowanceGuard,
   ],
-  exports: [LimitsService, PreauthGuard, TenantGuard, QuotaGuard, GlobalGuard],
+  exports: [AllowanceGuard, LimitsService, PreauthGuard, TenantGuard, QuotaGuard, GlobalGuard],
 })
 export class LimitsModule {}

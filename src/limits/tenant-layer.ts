@@ -6,6 +6,8 @@ import type { BucketRate } from './token-bucket.js';
 /** How many credentials can be proven at once; shared-token identities are counted apart from tenants' own. */
 export interface TenantLayerOptions {
   readonly rate: BucketRate;
+  /** The rate of a tenant that has one of its own; only looks up, since every request asks. */
+  readonly rateOf?: (fingerprint: string) => BucketRate | undefined;
   readonly maxProven: number;
   readonly maxShared: number;
 }
@@ -24,7 +26,7 @@ export class TenantLayer implements TenantBuckets {
   private readonly own: Pool;
   private readonly shared: Pool;
 
-  constructor(options: TenantLayerOptions) {
+  constructor(private readonly options: TenantLayerOptions) {
     const pool = (max: number): Pool => ({
       active: new BucketStore(options.rate, max),
       waiting: new BucketStore(options.rate, 2 * max),
@@ -35,17 +37,17 @@ export class TenantLayer implements TenantBuckets {
 
   /** Milliseconds until the credential's bucket has a token; 0 when it has one. */
   wait(identity: Identity, nowMs: number): number {
-    return this.poolOf(identity).active.wait(identity.fingerprint, nowMs);
+    return this.poolOf(identity).active.wait(identity.fingerprint, nowMs, this.rateOf(identity));
   }
 
   /** Takes a token; answers the bucket's new time, for {@link giveBack}. Ask {@link wait} first. */
   take(identity: Identity, nowMs: number): number {
-    return this.poolOf(identity).active.take(identity.fingerprint, nowMs);
+    return this.poolOf(identity).active.take(identity.fingerprint, nowMs, this.rateOf(identity));
   }
 
   /** Gives the token back that {@link take} took. */
   giveBack(identity: Identity, takenFullAtMs: number, nowMs: number): void {
-    this.poolOf(identity).active.giveBack(identity.fingerprint, takenFullAtMs, nowMs);
+    this.poolOf(identity).active.giveBack(identity.fingerprint, takenFullAtMs, nowMs, this.rateOf(identity));
   }
 
   /** See {@link TenantBuckets.waitForPlace}. */
@@ -78,6 +80,18 @@ export class TenantLayer implements TenantBuckets {
       waiting.prune(nowMs);
       return sum + active.size + waiting.size;
     }, 0);
+  }
+
+  /** Whole tokens in the credential's bucket now, and the bucket's rate; what is told before a refusal. */
+  level(identity: Identity, nowMs: number): { tokens: number; rate: BucketRate } {
+    const rate = this.rateOf(identity);
+    const fullAt = this.poolOf(identity).active.fullAtMs(identity.fingerprint) ?? nowMs;
+    const missing = Math.max(0, fullAt - nowMs) / rate.intervalMs;
+    return { tokens: Math.max(0, Math.floor(rate.burst - missing)), rate };
+  }
+
+  private rateOf({ fingerprint }: Identity): BucketRate {
+    return this.options.rateOf?.(fingerprint) ?? this.options.rate;
   }
 
   private poolOf(identity: Identity): Pool {

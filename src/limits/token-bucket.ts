@@ -19,15 +19,20 @@ export function bucketRate(requestsPerSecond: number, burst: number): BucketRate
   return { burst, intervalMs: 1000 / requestsPerSecond };
 }
 
-/** Milliseconds until the bucket holds `needed` tokens (which may be fractional); 0 when it does now. */
+/**
+ * Milliseconds until the bucket holds `needed` tokens (which may be fractional); 0 when it does now. A bucket is never
+ * emptier than empty, which matters where its rate was raised while it was refilling at the old one.
+ */
 export function waitMs(fullAtMs: number, nowMs: number, rate: BucketRate, needed = 1): number {
-  const wait = fullAtMs - nowMs - (rate.burst - needed) * rate.intervalMs;
+  const fullInMs = Math.min(fullAtMs - nowMs, rate.burst * rate.intervalMs);
+  const wait = fullInMs - (rate.burst - needed) * rate.intervalMs;
   return wait <= EARLY_MS ? 0 : wait;
 }
 
 /** The arrival time after one token was taken. */
 export function afterTaking(fullAtMs: number, nowMs: number, rate: BucketRate): number {
-  return Math.max(fullAtMs, nowMs) + rate.intervalMs;
+  const emptyAtMs = nowMs + rate.burst * rate.intervalMs;
+  return Math.min(Math.max(fullAtMs, nowMs), emptyAtMs) + rate.intervalMs;
 }
 
 /**

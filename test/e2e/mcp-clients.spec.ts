@@ -15,6 +15,8 @@ const TOOLS = [
   'tidb_list_branches',
   'tidb_get_branch',
   'tidb_list_backups',
+  'tidb_preflight',
+  'tidb_confirm',
 ];
 
 let server: TestServer;

@@ -10,7 +10,7 @@ import { ask, bearer, callTool, rpc, startTestServer, type TestServer } from '..
 
 const servers: TestServer[] = [];
 afterEach(async () => {
-  for (const server of servers.splice(0).reverse()) await server.stop();
+  for (const server of servers.splice(0).toReversed()) await server.stop();
 });
 
 async function start(env: Record<string, string> = {}, sandbox?: Sandbox): Promise<TestServer> {
@@ -292,7 +292,7 @@ describe('The division of labor', () => {
   it('is that tenants behind one address are told apart here, where the credential is visible', async () => {
     const server = await start({ TIDB_MCP_TRUSTED_PROXY_DEPTH: '1' });
     expect(await served(server, 40, from('9.9.9.9', keyOf(server)))).toBe(21);
-    expect(await served(server, 40, from('9.9.9.9', server.sandbox.token!))).toBe(21);
+    expect(await served(server, 40, from('9.9.9.9', server.sandbox.token))).toBe(21);
   });
 });
 

@@ -1,0 +1,91 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Identity, TenantContext } from '../request/credential.js';
+import { ProvenCredentials } from './proven-credentials.js';
+
+const LIVES = { provenIdleMs: 1000, contextIdleMs: 300, contextMaxAgeMs: 700 };
+
+const contextOf = (name: string): TenantContext => {
+  const credential = { kind: 'api-key', publicKey: name, privateKey: 'x' } as const;
+  const identity: Identity = { kind: 'api-key', fingerprint: name, credential };
+  return { identity, session: { credential } };
+};
+
+/** The same set, written for reading: a list in the order of use, searched from end to end. */
+class Model {
+  list: { name: string; usedMs: number; validatedMs: number }[] = [];
+
+  constructor(private readonly max: number) {}
+
+  drop(nowMs: number): void {
+    this.list = this.list.filter(({ usedMs }) => nowMs - usedMs < LIVES.provenIdleMs);
+  }
+
+  prove(name: string, nowMs: number): void {
+    this.drop(nowMs);
+    this.list = this.list.filter((one) => one.name !== name);
+    if (this.list.length >= this.max) this.list.shift();
+    this.list.push({ name, usedMs: nowMs, validatedMs: nowMs });
+  }
+
+  use(name: string, nowMs: number): void {
+    this.drop(nowMs);
+    const one = this.list.find((entry) => entry.name === name);
+    if (one === undefined) return;
+    this.list = [...this.list.filter((entry) => entry !== one), { ...one, usedMs: nowMs }];
+  }
+
+  hasContext(name: string, nowMs: number): boolean {
+    const one = this.list.find((entry) => entry.name === name);
+    if (one === undefined) return false;
+    return nowMs - one.usedMs < LIVES.contextIdleMs && nowMs - one.validatedMs < LIVES.contextMaxAgeMs;
+  }
+}
+
+const act = fc.record({
+  what: fc.constantFrom('prove', 'prove', 'use', 'use', 'reject', 'sweep', 'wait'),
+  name: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'),
+  waitMs: fc.oneof({ weight: 5, arbitrary: fc.constantFrom(0, 1) }, fc.constantFrom(100, 299, 300, 700, 999, 1000)),
+});
+
+describe('The set of proven credentials, whatever happens', () => {
+  it('holds those that were accepted and used, never more than its ceiling, and forgets nothing by itself too soon', () => {
+    fc.assert(
+      fc.property(fc.array(act, { maxLength: 60, size: 'max' }), fc.integer({ min: 1, max: 5 }), (acts, max) => {
+        const told = new Set<string>();
+        const listener = {
+          proven: ({ fingerprint }: Identity) => expect(told.has(fingerprint) || !told.add(fingerprint)).toBe(false),
+          forgotten: ({ fingerprint }: Identity) => expect(told.delete(fingerprint)).toBe(true),
+        };
+        const buckets = { waitForPlace: () => 0, join: () => undefined, leave: () => undefined };
+        const set = new ProvenCredentials(max, LIVES, buckets, listener);
+        const model = new Model(max);
+        let now = 0;
+        for (const { what, name, waitMs } of acts) {
+          now += waitMs;
+          model.drop(now);
+          if (what === 'prove' && set.waitToProve(name, now) === 0) {
+            set.prove(contextOf(name), now);
+            model.prove(name, now);
+          }
+          // A use is noted of a request that was authenticated, so that its context lives.
+          if (what === 'use' && set.context(name, now) !== undefined) {
+            set.use(name, now);
+            model.use(name, now);
+          }
+          if (what === 'reject') {
+            set.reject(name, now);
+            model.list = model.list.filter((one) => one.name !== name);
+          }
+          if (what === 'sweep') set.sweep(now);
+          for (const one of 'abcdef') {
+            expect([one, set.has(one, now)]).toEqual([one, model.list.some((entry) => entry.name === one)]);
+            expect([one, set.context(one, now) !== undefined]).toEqual([one, model.hasContext(one, now)]);
+          }
+          expect(set.count(now)).toBe(model.list.length);
+          expect(told.size).toBe(model.list.length);
+        }
+      }),
+    );
+  });
+});

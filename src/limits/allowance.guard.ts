@@ -1,0 +1,21 @@
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { requestContext } from '../request/request-context.js';
+import { LimitsService } from './limits.service.js';
+import { rateLimitFields } from './rate-limit-fields.js';
+
+/** Lets everybody through and tells an authenticated caller, before a refusal ever comes, what it has left. */
+@Injectable()
+export class AllowanceGuard implements CanActivate {
+  constructor(private readonly limits: LimitsService) {}
+
+  canActivate(execution: ExecutionContext): boolean {
+    const http = execution.switchToHttp();
+    const { identity, tenant } = requestContext(http.getRequest<FastifyRequest>().raw);
+    if (identity !== undefined && tenant !== undefined) {
+      const { policy, state } = rateLimitFields(this.limits.allowance(identity));
+      http.getResponse<FastifyReply>().header('ratelimit-policy', policy).header('ratelimit', state);
+    }
+    return true;
+  }
+}
