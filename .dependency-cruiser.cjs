@@ -1,15 +1,17 @@
 /** The floors of the house, from the top: an import goes down, never up and never in a circle. */
 const FLOORS = [
   ['cli'],
-  ['serve', 'stdio', 'demo', 'openapi'],
+  ['serve', 'stdio', 'demo', 'openapi', 'tenants'],
   ['app.module'],
   ['http'],
   ['limits'],
   ['capabilities'],
+  ['console'],
   ['auth'],
   ['confirm'],
   ['quota'],
   ['client-ip'],
+  ['tenant-limits'],
   ['control-db'],
   ['sandbox'],
   ['tidb-cloud'],
@@ -25,7 +27,12 @@ const place = (names) => `^src/(${names.join('|').replaceAll('.', '\\.')})(/|\\.
 module.exports = {
   forbidden: [
     { name: 'no-circle', severity: 'error', from: {}, to: { circular: true } },
-    { name: 'no-orphan', severity: 'error', from: { orphan: true, pathNot: ['\\.spec\\.ts$', '^src/cli\\.ts$'] }, to: {} },
+    {
+      name: 'no-orphan',
+      severity: 'error',
+      from: { orphan: true, pathNot: ['\\.spec\\.ts$', '^src/cli\\.ts$'] },
+      to: {},
+    },
     ...FLOORS.map((floor, i) => ({
       name: `${floor.join('-')}-only-down`,
       comment: 'An import goes down (docs/architecture.md).',
@@ -40,5 +47,9 @@ module.exports = {
       to: { path: '^src/sandbox/' },
     },
   ],
-  options: { tsConfig: { fileName: 'tsconfig.json' }, doNotFollow: { path: 'node_modules' }, tsPreCompilationDeps: true },
+  options: {
+    tsConfig: { fileName: 'tsconfig.json' },
+    doNotFollow: { path: 'node_modules' },
+    tsPreCompilationDeps: true,
+  },
 };

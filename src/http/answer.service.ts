@@ -1,13 +1,17 @@
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { HttpException, Injectable, Logger } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../errors/app-error.js';
 import { errorBody } from '../errors/error-body.js';
 import { ERROR_CODES, type ErrorCode } from '../errors/error-code.js';
 import { REFUSED } from '../errors/refused.js';
-import { renderRefusal } from '../limits/refusal.js';
+import { RefusalRenderer } from '../limits/refusal-renderer.js';
+import { rateLimitFields } from '../limits/rate-limit-fields.js';
 import { findRequestContext, type Refusal, type RequestContext } from '../request/request-context.js';
 import { EntryService } from './entry.service.js';
 import { pathText } from './http-request-context.js';
+import { NO_ROUTE } from './http-route.js';
+import { ANSWER_HEADERS } from './pages.js';
 import { RouteTable } from './route-table.js';
 import { closesConnection } from './unread-body.js';
 
@@ -27,13 +31,14 @@ const FRAMEWORK_CODES = new Map<number, ErrorCode>([
 @Injectable()
 export class AnswerService {
   readonly routes = new RouteTable();
+  private readonly refusals = new RefusalRenderer();
   private readonly logger = new Logger('Http');
 
   constructor(private readonly entry: EntryService) {}
 
   /** Answers a failure. What no guard has charged is charged here, and may be refused instead. */
   fail(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-    const context = findRequestContext(request.raw) ?? this.entry.enter(request, reply);
+    const context = findRequestContext(request.raw) ?? this.entry.enter(request, reply, NO_ROUTE);
     if (error === REFUSED && context.refusal !== undefined) {
       return this.refuse(this.entry.admission.refuse(context, context.refusal), context, request, reply);
     }
@@ -42,16 +47,43 @@ export class AnswerService {
     this.send(this.asAppError(error, request), context, request, reply);
   }
 
-  /** Sends a refusal. */
+  /** Sends a refusal of a request that came as far as the framework. */
   refuse(refusal: Refusal, context: RequestContext, request: FastifyRequest, reply: FastifyReply): void {
-    const { status, retryAfter, contentType, body } = renderRefusal(refusal, context);
-    if (closesConnection(request.raw.headers)) reply.header('connection', 'close');
-    reply
-      .code(status)
-      .header('content-type', contentType)
-      .header('retry-after', retryAfter)
-      .header('cache-control', 'no-store')
-      .send(asBytes(body));
+    reply.hijack();
+    // Fastify types each header as if it could be a number; Node's names are stricter about the few that can't.
+    this.writeRefusal(refusal, context, request.raw, reply.raw, reply.getHeaders() as OutgoingHttpHeaders);
+  }
+
+  /**
+   * Writes a refusal past the framework, and in one piece with its head: under a flood nearly all answers are refusals.
+   * @param earlier headers that were set before
+   */
+  writeRefusal(
+    refusal: Refusal,
+    context: RequestContext,
+    { headers }: IncomingMessage,
+    response: ServerResponse,
+    earlier?: OutgoingHttpHeaders,
+  ): void {
+    const { status, retryAfter, contentType, contentLength, body } = this.refusals.render(refusal, context);
+    response.writeHead(status, {
+      ...earlier,
+      ...ANSWER_HEADERS,
+      'content-type': contentType,
+      'content-length': contentLength,
+      'retry-after': retryAfter,
+      'cache-control': 'no-store',
+      ...(closesConnection(headers) ? { connection: 'close' } : undefined),
+      ...this.allowanceFields(context),
+    });
+    response.end(body);
+  }
+
+  /** A refused tenant is told what it has left, as with every answer; a stranger has nothing of its own. */
+  private allowanceFields({ proven, identity }: RequestContext): Record<string, string> | undefined {
+    if (proven !== true || identity === undefined) return undefined;
+    const { policy, state } = rateLimitFields(this.entry.allowance(identity));
+    return { 'ratelimit-policy': policy, ratelimit: state };
   }
 
   /** Sends an expected failure in the shape of its surface. */
@@ -67,12 +99,15 @@ export class AnswerService {
     }
     const { code, message, extras } = error;
     const { contentType, body } = errorBody(shape.surface, shape.modern, code, message, extras);
-    if (!request.raw.complete && closesConnection(request.raw.headers)) reply.header('connection', 'close');
+    // Who was too slow with a body is not waited for any longer.
+    const isLate = code === 'REQUEST_TIMEOUT' || closesConnection(request.raw.headers);
+    if (!request.raw.complete && isLate) reply.header('connection', 'close');
     if (extras.retryAfterSeconds !== undefined) reply.header('retry-after', String(extras.retryAfterSeconds));
     if (extras.allow !== undefined) reply.header('allow', extras.allow.join(', '));
     if (code === 'UNAUTHENTICATED') reply.header('www-authenticate', CHALLENGES);
     reply
       .code(error.status)
+      .headers(ANSWER_HEADERS)
       .header('content-type', contentType)
       .header('cache-control', 'no-store')
       .send(asBytes(body));
@@ -82,7 +117,7 @@ export class AnswerService {
     if (error instanceof AppError) return error;
     const status = error instanceof HttpException ? error.getStatus() : statusOf(error);
     const code = status === undefined ? undefined : FRAMEWORK_CODES.get(status);
-    if (code === 'NOT_FOUND') return this.unmatched(request);
+    if (code === 'NOT_FOUND') return this.unmatched(request.raw);
     if (code !== undefined) return new AppError(code, `${ERROR_CODES[code].title}: this request could not be read.`);
     this.logger.error('A request failed in a way that this server did not expect.', error);
     return new AppError(
@@ -92,8 +127,7 @@ export class AnswerService {
   }
 
   /** What a request gets that no route answers: 405 where its path has other methods, 404 otherwise. */
-  unmatched(request: FastifyRequest): AppError {
-    const { url = '', method = '' } = request.raw;
+  unmatched({ url = '', method = '' }: IncomingMessage): AppError {
     const allow = this.routes.methodsOf(pathText(url));
     if (allow.length === 0 || allow.includes(method)) {
       return new AppError('NOT_FOUND', 'There is nothing at this path. MCP is at POST /mcp, REST at /v1/, see /docs.');

@@ -1,19 +1,19 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ProofService } from '../auth/proof.service.js';
 import { ClientIpService } from '../client-ip/client-ip.service.js';
 import { CONFIG, type Config } from '../config/config.js';
+import type { Surface } from '../errors/error-body.js';
 import { LimitsService } from '../limits/limits.service.js';
 import { isAdmin } from '../observability/admin-token.js';
 import { MetricsService } from '../observability/metrics.service.js';
-import { setRequestContext, type RequestContext } from '../request/request-context.js';
+import { findRequestContext, setRequestContext, type RequestContext } from '../request/request-context.js';
+import type { Identity } from '../request/credential.js';
 import type { RouteMark } from '../request/route.decorator.js';
 import { soleAuthorization } from '../request/sole-authorization.js';
 import { HttpRequestContext, pathText, surfaceOf } from './http-request-context.js';
-
-/** Swagger UI registers its routes by itself and can't mark them. */
-const DOCS = /^\/docs(?:\/|$)/;
+import { type HttpRoute, NO_ROUTE } from './http-route.js';
 
 /** Fills the context of each request: who calls, from where, by which surface, at which price. Pure, no I/O. */
 @Injectable()
@@ -26,30 +26,48 @@ export class EntryService {
     private readonly metrics: MetricsService,
   ) {}
 
+  /** Puts the context on a request that has not been routed yet; its path must have no route outside the limits. */
+  begin(raw: IncomingMessage, response: ServerResponse, surface: Surface): RequestContext {
+    return this.fill(raw, response, surface, true);
+  }
+
   /**
-   * Puts the context on the request; one outside the limits counts as admitted.
-   * @param answerable false where it is clear already that no controller will see the request, so that it is no call
+   * Completes the context by what the matched route says of itself; a request outside the limits counts as admitted.
+   * @param route what matched; {@link NO_ROUTE} too where it is clear already that no controller will see the request
    */
-  enter(request: FastifyRequest, reply: FastifyReply, answerable = true): RequestContext {
+  enter(request: FastifyRequest, reply: FastifyReply, route: HttpRoute): RequestContext {
     const { raw } = request;
-    const path = pathText(raw.url ?? '');
-    const surface = surfaceOf(path);
-    const client = this.clientIp.read(raw);
-    this.metrics.countClientIp(client.source);
-    const mark = answerable ? markOf(request) : {};
-    const isFree = this.isFree(mark, raw);
-    const identity =
-      isFree || mark.admin === true ? undefined : this.proof.identify(raw, path.startsWith('/v1/'), client.key);
-    const exchange = { request: raw, response: reply.raw };
-    const context = new HttpRequestContext(surface, mark.call === true, client, identity, exchange);
-    if (isFree) context.stage = 'admitted';
-    setRequestContext(raw, context);
+    const mark = hasEmpty(request.params) ? NO_ROUTE.mark : route.mark;
+    const context = findRequestContext(raw) ?? this.first(mark, raw, reply.raw);
+    context.call = mark.call === true;
     return context;
+  }
+
+  /** See {@link LimitsService.allowance}. */
+  allowance(identity: Identity): ReturnType<LimitsService['allowance']> {
+    return this.limits.allowance(identity);
   }
 
   /** The one admission. */
   get admission(): LimitsService['admission'] {
     return this.limits.admission;
+  }
+
+  private first(mark: RouteMark, raw: IncomingMessage, response: ServerResponse): RequestContext {
+    const isFree = this.isFree(mark, raw);
+    const identified = !isFree && mark.admin !== true;
+    const context = this.fill(raw, response, surfaceOf(pathText(raw.url ?? '')), identified);
+    if (isFree) context.stage = 'admitted';
+    return context;
+  }
+
+  private fill(raw: IncomingMessage, response: ServerResponse, surface: Surface, identified: boolean): RequestContext {
+    const client = this.clientIp.read(raw);
+    this.metrics.countClientIp(client.source);
+    const identity = identified ? this.proof.identify(raw, surface === 'v1', client.key) : undefined;
+    const context = new HttpRequestContext(surface, client, identity, { request: raw, response });
+    setRequestContext(raw, context);
+    return context;
   }
 
   private isFree(mark: RouteMark, raw: IncomingMessage): boolean {
@@ -58,12 +76,7 @@ export class EntryService {
   }
 }
 
-/**
- * The matched route's mark; what matched no route has none. The router takes an empty segment for a parameter, but such
- * a path (a trailing slash) is answered as unknown.
- */
-function markOf(request: FastifyRequest): RouteMark {
-  if (request.is404 || Object.values(request.params ?? {}).includes('')) return {};
-  const { url, config } = request.routeOptions;
-  return url !== undefined && DOCS.test(url) ? { free: true } : ((config as RouteMark | undefined) ?? {});
+/** The router takes an empty segment for a parameter, but such a path (a trailing slash) is answered as unknown. */
+function hasEmpty(params: unknown): boolean {
+  return Object.values(params ?? {}).includes('');
 }

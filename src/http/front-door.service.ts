@@ -1,13 +1,16 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CONFIG, type Config } from '../config/config.js';
 import { AppError } from '../errors/app-error.js';
 import { isModernRevision } from '../errors/error-body.js';
+import { findRequestContext } from '../request/request-context.js';
 import { AnswerService } from './answer.service.js';
 import { EntryService } from './entry.service.js';
 import { pathText, surfaceOf } from './http-request-context.js';
+import { type HttpRoute, NO_ROUTE } from './http-route.js';
 import { OriginHostCheck } from './origin-host.js';
+import { isDocsFile } from './pages.js';
 
 const EXPOSED = 'Retry-After, RateLimit, RateLimit-Policy, WWW-Authenticate, Allow';
 const PREFLIGHT_SECONDS = '600';
@@ -44,25 +47,45 @@ export class FrontDoorService {
     (raw as { [EXPECTATION_FAILED]?: true })[EXPECTATION_FAILED] = true;
   }
 
-  /** Answers the request and says true, or lets it on and says false. */
-  receive(request: FastifyRequest, reply: FastifyReply): boolean {
-    if (this.answersFree(request, reply)) return true;
-    const error = request.raw.method === 'HEAD' ? this.answers.unmatched(request) : unanswerable(request.raw);
-    const context = this.entry.enter(request, reply, error === undefined);
+  /**
+   * Refuses a request before it is routed, or lets it on and says false. A flood comes to the surfaces, where no route is
+   * outside the limits and where the layers that a flood meets ask nothing of the route; whatever could be answered free
+   * is let on.
+   */
+  refuseUnrouted(raw: IncomingMessage, response: ServerResponse): boolean {
+    const { host, origin } = raw.headers;
+    const surface = surfaceOf(pathText(raw.url ?? ''));
+    const mayBeFree = surface === 'other' || origin !== undefined || this.closing || !this.check.isHostAllowed(host);
+    if (mayBeFree) return false;
+    const context = this.entry.begin(raw, response, surface);
+    const refusal = this.entry.admission.lookAhead(context);
+    if (refusal !== undefined) this.answers.writeRefusal(refusal, context, raw, response);
+    return refusal !== undefined;
+  }
+
+  /** Answers the request, which has matched `route`, and says true, or lets it on and says false. */
+  receive(request: FastifyRequest, reply: FastifyReply, route: HttpRoute): boolean {
+    const isNew = findRequestContext(request.raw) === undefined;
+    if (isNew && this.answersFree(request, reply)) return true;
+    const error = this.unroutable(request.raw, route) ?? unanswerable(request.raw);
+    const context = this.entry.enter(request, reply, error === undefined ? route : NO_ROUTE);
     const refusal = this.entry.admission.lookAhead(context);
     if (refusal !== undefined) this.answers.refuse(refusal, context, request, reply);
     else if (error !== undefined) this.answers.fail(error, request, reply);
+    else reply.headers(route.headers);
     return refusal !== undefined || error !== undefined;
+  }
+
+  /** What the router would have answered by a route that is not meant for the request. */
+  private unroutable(raw: IncomingMessage, route: HttpRoute): AppError | undefined {
+    const isUnknown = raw.method === 'HEAD' || (route.isDocs && !isDocsFile(pathText(raw.url ?? '')));
+    return isUnknown ? this.answers.unmatched(raw) : undefined;
   }
 
   private answersFree(request: FastifyRequest, reply: FastifyReply): boolean {
     const { headers, url = '', method } = request.raw;
     const path = pathText(url);
     const isHealth = path.startsWith('/health/');
-    if (this.closing && !isHealth) {
-      reply.header('connection', 'close');
-      return this.say(new AppError('SHUTTING_DOWN', SHUTTING_DOWN, { retryAfterSeconds: 1 }), request, reply);
-    }
     if (!isHealth && !this.check.isHostAllowed(headers.host)) {
       return this.say(new AppError('FORBIDDEN', 'This server does not answer for this Host.'), request, reply);
     }
@@ -73,9 +96,13 @@ export class FrontDoorService {
     if (verdict === 'allowed') {
       reply.header('access-control-allow-origin', headers.origin).header('vary', 'Origin');
       reply.header('access-control-expose-headers', EXPOSED);
-      if (method === 'OPTIONS' && headers['access-control-request-method'] !== undefined)
-        return preflight(request, reply);
     }
+    if (this.closing && !isHealth) {
+      reply.header('connection', 'close');
+      return this.say(new AppError('SHUTTING_DOWN', SHUTTING_DOWN, { retryAfterSeconds: 1 }), request, reply);
+    }
+    if (verdict === 'allowed' && method === 'OPTIONS' && headers['access-control-request-method'] !== undefined)
+      return preflight(request, reply);
     if (!path.startsWith('/.well-known/oauth-protected-resource')) return false;
     return this.say(new AppError('NOT_FOUND', 'This server publishes no OAuth metadata.'), request, reply);
   }

@@ -19,6 +19,7 @@ export function surfaceOf(path: string): Surface {
 export class HttpRequestContext implements RequestContext {
   readonly modern: boolean;
   proven: boolean | undefined = undefined;
+  call: boolean | undefined = undefined;
   stage: AdmissionStage = 'new';
   refusal: Refusal | undefined = undefined;
   tenant: TenantContext | undefined = undefined;
@@ -27,7 +28,6 @@ export class HttpRequestContext implements RequestContext {
 
   constructor(
     readonly surface: Surface,
-    readonly call: boolean,
     readonly client: ClientAddress,
     public identity: Identity | undefined,
     private readonly exchange: { readonly request: IncomingMessage; readonly response: ServerResponse },

@@ -1,13 +1,18 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { INestApplication } from '@nestjs/common';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest, FastifyServerFactoryHandler, onRequestHookHandler } from 'fastify';
+import type { RouteMark } from '../request/route.decorator.js';
 import { AnswerService } from './answer.service.js';
+import { boundConnections } from './connection-bounds.adapter.js';
 import { FrontDoorService } from './front-door.service.js';
+import { type HttpRoute, httpRoute, NO_ROUTE } from './http-route.js';
 
 /** A client has this long to send its header, and its whole request where nothing here reads the body. */
 const HEADERS_TIMEOUT_MS = 15_000;
 const REQUEST_TIMEOUT_MS = 60_000;
+/** How often Node looks for those that are over; its own half a minute would double the first of them. */
+const CHECK_TIMES_EVERY_MS = 1000;
 /** Longer than the usual idle time of a load balancer, so that it is never we who close under a request. */
 const KEEP_ALIVE_TIMEOUT_MS = 75_000;
 /** No parameter is too long for the router: what an id may be is said by the operation's schema. */
@@ -30,37 +35,55 @@ export function createHttpAdapter(): HttpAdapter {
   const adapter = new FastifyAdapter({
     exposeHeadRoutes: false,
     return503OnClosing: false,
-    requestTimeout: REQUEST_TIMEOUT_MS,
-    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
-    http: { headersTimeout: HEADERS_TIMEOUT_MS },
+    serverFactory: (route: FastifyServerFactoryHandler) => createHttpServer(route, () => door),
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
     skipMiddie: true,
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => {
-      if (!door?.receive(request, reply)) answers?.fail(error, request, reply);
+      if (!door?.receive(request, reply, NO_ROUTE)) answers?.fail(error, request, reply);
     },
   });
   const fastify = adapter.getInstance();
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser('*', (_request, _payload, done) => done(null, undefined));
-  fastify.addHook('onRequest', (request: FastifyRequest, reply: FastifyReply, done) => {
-    if (!door?.receive(request, reply)) done();
+  const receive = (route: HttpRoute): onRequestHookHandler => {
+    return (request, reply, done) => {
+      if (!door?.receive(request, reply, route)) done();
+    };
+  };
+  const receiveUnmatched = receive(NO_ROUTE);
+  fastify.addHook('onRequest', function (request, reply, done) {
+    if (request.is404) receiveUnmatched.call(this, request, reply, done);
+    else done();
   });
-  fastify.addHook('onRoute', ({ method, url }) => {
+  fastify.addHook('onRoute', (options) => {
+    const { method, url, config, onRequest = [] } = options;
     for (const one of [method].flat()) if (one !== 'HEAD') answers?.routes.add(one, url);
+    options.onRequest = [receive(httpRoute(url, config as RouteMark | undefined)), ...[onRequest].flat()];
   });
   return {
     adapter,
     connect(app) {
-      const connected = app.get(FrontDoorService);
-      door = connected;
+      door = app.get(FrontDoorService);
       answers = app.get(AnswerService);
-      const server = app.getHttpServer() as Server;
-      const emit = (raw: IncomingMessage, response: ServerResponse) => server.emit('request', raw, response);
-      server.on('checkContinue', emit);
-      server.on('checkExpectation', (raw: IncomingMessage, response: ServerResponse) => {
-        connected.expectationFailed(raw);
-        emit(raw, response);
-      });
     },
   };
+}
+
+/** Node's server with our times, whose requests meet the door before Fastify's router. */
+function createHttpServer(route: RequestListener, door: () => FrontDoorService | undefined): Server {
+  const listener = (raw: IncomingMessage, response: ServerResponse): void => {
+    if (door()?.refuseUnrouted(raw, response) !== true) route(raw, response);
+  };
+  const times = {
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    connectionsCheckingInterval: CHECK_TIMES_EVERY_MS,
+  };
+  return boundConnections(createServer(times, listener))
+    .on('checkContinue', listener)
+    .on('checkExpectation', (raw: IncomingMessage, response: ServerResponse) => {
+      door()?.expectationFailed(raw);
+      listener(raw, response);
+    });
 }

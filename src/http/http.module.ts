@@ -4,7 +4,6 @@ import { ClientIpModule } from '../client-ip/client-ip.module.js';
 import { LimitsModule } from '../limits/limits.module.js';
 import { ObservabilityModule } from '../observability/observability.module.js';
 import { AnswerService } from './answer.service.js';
-import { BodyInterceptor } from './body.interceptor.js';
 import { EntryService } from './entry.service.js';
 import { ErrorFilter } from './error.filter.js';
 import { FrontDoorService } from './front-door.service.js';
@@ -12,7 +11,7 @@ import { FrontDoorService } from './front-door.service.js';
 /** What a request meets before its controller and after it. */
 @Module({
   imports: [AuthModule, ClientIpModule, LimitsModule, ObservabilityModule],
-  providers: [EntryService, AnswerService, FrontDoorService, BodyInterceptor, ErrorFilter],
-  exports: [AnswerService, FrontDoorService, BodyInterceptor, ErrorFilter],
+  providers: [EntryService, AnswerService, FrontDoorService, ErrorFilter],
+  exports: [AnswerService, FrontDoorService, ErrorFilter],
 })
 export class HttpModule {}

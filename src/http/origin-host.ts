@@ -23,6 +23,8 @@ export class OriginHostCheck {
   private readonly origins: ReadonlySet<string>;
   private readonly hosts: ReadonlySet<string>;
   private readonly anyHost: boolean;
+  /** The header that was allowed last: nearly every request brings the same. */
+  private lastAllowed: string | undefined = undefined;
 
   constructor(options: OriginHostOptions) {
     this.origins = new Set(options.allowedOrigins.map((origin) => origin.toLowerCase()));
@@ -33,9 +35,11 @@ export class OriginHostCheck {
   /** Whether requests to this `Host` are served: compared without the port unless the entry has one. */
   isHostAllowed(header: string | undefined): boolean {
     if (this.anyHost) return true;
-    const host = header === undefined ? undefined : splitHost(header);
-    if (host === undefined) return false;
-    return this.hosts.has(host.name) || (host.port !== undefined && this.hosts.has(`${host.name}:${host.port}`));
+    if (header === undefined) return false;
+    if (header === this.lastAllowed) return true;
+    const allowed = this.isListed(header);
+    if (allowed) this.lastAllowed = header;
+    return allowed;
   }
 
   /** Whether a request from a page of this `Origin` is served; `own`: a page of this very server. */
@@ -43,6 +47,12 @@ export class OriginHostCheck {
     if (origin === undefined) return 'none';
     if (this.origins.has(origin.toLowerCase())) return 'allowed';
     return this.isOwn(origin, hostHeader) ? 'own' : 'forbidden';
+  }
+
+  private isListed(header: string): boolean {
+    const host = splitHost(header);
+    if (host === undefined) return false;
+    return this.hosts.has(host.name) || (host.port !== undefined && this.hosts.has(`${host.name}:${host.port}`));
   }
 
   private isOwn(origin: string, hostHeader: string | undefined): boolean {

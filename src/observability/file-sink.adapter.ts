@@ -13,7 +13,12 @@ export class FileSink implements TelemetrySink {
   constructor(private readonly path: string) {}
 
   write(lines: readonly string[], done: (arrived: number, reason?: string) => void): void {
-    void this.#write(lines).then(({ arrived, reason }) => done(arrived, reason));
+    void this.#report(lines, done);
+  }
+
+  async #report(lines: readonly string[], done: (arrived: number, reason?: string) => void): Promise<void> {
+    const { arrived, reason } = await this.#write(lines);
+    done(arrived, reason);
   }
 
   async #write(lines: readonly string[]): Promise<Written> {

@@ -26,3 +26,6 @@ export const EVENT_RESULTS = ['sent', 'sampled', 'dropped'] as const;
 
 /** What became of the refusals that telemetry events stand for. */
 export const REPRESENTED_RESULTS = ['sent', 'dropped'] as const;
+
+/** What became of the copies of events that go to a collector. */
+export const COLLECTOR_RESULTS = ['sent', 'dropped'] as const;

@@ -1,6 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { afterEach, describe, expect, it } from 'vitest';
-import { configOf, type Environment } from '../config/parse-config.js';
+import type { Environment } from '../config/otlp-endpoint.js';
+import { configOf } from '../config/parse-config.js';
 import { LogService } from './logger.service.js';
 
 function start(env: Environment = {}) {

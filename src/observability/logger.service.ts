@@ -86,7 +86,10 @@ export class LogService implements LoggerService {
     const given = rest.filter((part) => part !== undefined);
     const last = given.at(-1);
     const fields: LogFields = {};
-    if (typeof last === 'string' && !isStack(last)) fields.context = this.#scrubber.text(String(given.pop()));
+    if (typeof last === 'string' && !isStack(last)) {
+      fields.context = this.#scrubber.text(last);
+      given.pop();
+    }
     const details: unknown[] = [];
     for (const part of given) {
       if (part instanceof Error) fields.err = this.#scrubber.error(part);

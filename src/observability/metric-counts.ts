@@ -3,6 +3,7 @@ import { CountRow, CountTable, OpenCounts } from './counts.js';
 import {
   ADDRESS_SOURCES,
   AUTH_RESULTS,
+  COLLECTOR_RESULTS,
   EVENT_RESULTS,
   FLUSH_RESULTS,
   LIMITS,
@@ -22,6 +23,7 @@ export class MetricCounts {
   readonly confirm = { preflight: new OpenCounts(), confirm: new OpenCounts() };
   readonly telemetryEvents = new CountTable(TELEMETRY_KINDS, EVENT_RESULTS);
   readonly represented = new CountRow(REPRESENTED_RESULTS);
+  readonly collectorEvents = new CountRow(COLLECTOR_RESULTS);
   preauthOverflow = 0;
 
   /** The refusals of each layer, over all surfaces. */

@@ -4,10 +4,10 @@ import { CLOCK, type Clock } from '../clock/clock.js';
 import type { Surface } from '../errors/error-body.js';
 import type { AddressSource, Limit } from '../request/request-context.js';
 import { GaugeReaders, type GaugeName, type GaugeReader } from './gauges.js';
-import type { AUTH_RESULTS, EVENT_RESULTS, FLUSH_RESULTS, REPRESENTED_RESULTS } from './labels.js';
+import type { AUTH_RESULTS, COLLECTOR_RESULTS, EVENT_RESULTS, FLUSH_RESULTS, REPRESENTED_RESULTS } from './labels.js';
 import { MetricCounts } from './metric-counts.js';
 import { OnceASecond } from './once-a-second.js';
-import { PrometheusView } from './prometheus.adapter.js';
+import { latencyCounts, type LatencyCount, PrometheusView } from './prometheus.adapter.js';
 import type { TelemetryKind } from './telemetry-event.js';
 
 /**
@@ -90,6 +90,11 @@ export class MetricsService implements OnModuleInit {
     this.#counts.represented.add(result, refusals);
   }
 
+  /** An event's copy for the collector was sent, or was lost. */
+  countCollectorEvent(result: (typeof COLLECTOR_RESULTS)[number]): void {
+    this.#counts.collectorEvents.add(result);
+  }
+
   /** Registers how a gauge is read when somebody looks; `tidb_mcp_buckets` answers a number for each layer. */
   gauge(name: GaugeName, read: GaugeReader): void {
     this.#gauges.set(name, read);
@@ -103,6 +108,11 @@ export class MetricsService implements OnModuleInit {
   /** The refusals of each layer so far, over all surfaces. */
   refusalTotals(): Record<Limit, number> {
     return this.#counts.refusalTotals();
+  }
+
+  /** How long upstream requests took so far, over the histogram's buckets. */
+  upstreamLatency(): Promise<LatencyCount[]> {
+    return latencyCounts(this.#view.upstreamSeconds);
   }
 
   /** Prometheus text, at most a second old. */

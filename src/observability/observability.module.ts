@@ -8,7 +8,7 @@ import { LogService } from './logger.service.js';
 import { MetricsController } from './metrics.controller.js';
 import { MetricsService } from './metrics.service.js';
 import { standardStream } from './standard-stream.adapter.js';
-import { TELEMETRY_SINK, type TelemetrySink } from './telemetry-sink.js';
+import { COLLECTOR_SINK, TELEMETRY_SINK, type TelemetrySink } from './telemetry-sink.js';
 import { TelemetryService } from './telemetry.service.js';
 
 /** On stdio, standard output is the protocol's alone. */
@@ -29,6 +29,13 @@ export function createTelemetrySink(config: Config): TelemetrySink | null {
   return new FileSink(config.telemetry.slice('file:'.length));
 }
 
+/** The collector that gets a copy of all telemetry; its library is loaded only where there is one. */
+export async function createCollectorSink({ otlpLogsUrl, telemetry }: Config): Promise<TelemetrySink | null> {
+  if (otlpLogsUrl === undefined || telemetry === 'off') return null;
+  const { OtlpSink } = await import('./otlp-sink.adapter.js');
+  return new OtlpSink(otlpLogsUrl);
+}
+
 /** Logs, metrics, telemetry and health, for every part of the server. */
 @Global()
 @Module({
@@ -37,6 +44,7 @@ export function createTelemetrySink(config: Config): TelemetrySink | null {
   providers: [
     { provide: LogService, useFactory: createLogService, inject: [CONFIG] },
     { provide: TELEMETRY_SINK, useFactory: createTelemetrySink, inject: [CONFIG] },
+    { provide: COLLECTOR_SINK, useFactory: createCollectorSink, inject: [CONFIG] },
     MetricsService,
     TelemetryService,
     HealthRegistry,

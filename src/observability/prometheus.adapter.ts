@@ -3,6 +3,12 @@ import { CountRow, CountTable, type OpenCounts } from './counts.js';
 import { GAUGES, type GaugeName, type GaugeReaders } from './gauges.js';
 import type { MetricCounts } from './metric-counts.js';
 
+/** How many requests took up to so long. */
+export interface LatencyCount {
+  readonly upToSeconds: number;
+  readonly requests: number;
+}
+
 type Sample = readonly [labels: Record<string, string>, value: number];
 
 /** How the counts are shown to Prometheus: read at each rendering, never pushed. */
@@ -64,6 +70,8 @@ export class PrometheusView {
     this.#table('tidb_mcp_telemetry_events_total', help, ['kind', 'result'], counts.telemetryEvents);
     const represented = 'Refusals that telemetry events stand for, by what became of these.';
     this.#row('tidb_mcp_telemetry_represented_total', represented, 'result', counts.represented);
+    const copies = 'Telemetry events that were also meant for an OpenTelemetry collector, by what became of these.';
+    this.#row('tidb_mcp_telemetry_otlp_total', copies, 'result', counts.collectorEvents);
   }
 
   #table(name: string, help: string, labels: [string, string], table: CountTable<string, string>): void {
@@ -84,7 +92,7 @@ export class PrometheusView {
       this.reset();
       for (const [labels, value] of read()) this.inc(labels, value);
     };
-    new Counter({ name, help, labelNames, registers: [this.registry], collect });
+    void new Counter({ name, help, labelNames, registers: [this.registry], collect });
   }
 
   #gauge(name: GaugeName, gauges: GaugeReaders): void {
@@ -95,12 +103,23 @@ export class PrometheusView {
       if (typeof value === 'number') this.set(value);
       else for (const [layer, count] of Object.entries(value)) this.set({ layer }, count);
     };
-    new Gauge({ name, help: GAUGES[name], labelNames, registers: [this.registry], collect });
+    void new Gauge({ name, help: GAUGES[name], labelNames, registers: [this.registry], collect });
   }
 
   #histogram(name: string, help: string, buckets: number[]): Histogram {
     return new Histogram({ name, help, buckets, registers: [this.registry] });
   }
+}
+
+/** A histogram's buckets as they stand: cumulative, the last without bound. */
+export async function latencyCounts(histogram: Histogram): Promise<LatencyCount[]> {
+  const { values } = await histogram.get();
+  const buckets = values.filter(({ labels }) => labels['le'] !== undefined);
+  return buckets.map(({ labels, value }) => ({ upToSeconds: boundOf(labels['le']), requests: value }));
+}
+
+function boundOf(label: string | number | undefined): number {
+  return label === '+Inf' ? Number.POSITIVE_INFINITY : Number(label);
 }
 
 function samplesOf(counts: OpenCounts, label: string, more: Record<string, string> = {}): Sample[] {

@@ -49,7 +49,7 @@ export class Scrubber {
     if (typeof value === 'string') return this.text(value);
     if (value instanceof Error) return this.error(value, depth);
     if (value === null || typeof value === 'number' || typeof value === 'boolean') return value;
-    if (typeof value !== 'object') return value === undefined ? undefined : this.text(String(value));
+    if (typeof value !== 'object') return value === undefined ? undefined : this.text(typeof value);
     if (depth >= MAX_DEPTH) return '…';
     if (Array.isArray(value)) return value.slice(0, MAX_ENTRIES).map((entry) => this.value(entry, depth + 1));
     if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString();
@@ -60,9 +60,9 @@ export class Scrubber {
   error(error: Error, depth = 0): Record<string, unknown> {
     const code: unknown = (error as { code?: unknown }).code;
     return {
-      type: this.text(String(error.name)),
+      type: this.text(error.name),
       ...(typeof code === 'string' || typeof code === 'number' ? { code: this.value(code) } : {}),
-      message: this.text(String(error.message)),
+      message: this.text(error.message),
       ...(typeof error.stack === 'string' ? { stack: this.text(error.stack) } : {}),
       ...(error.cause instanceof Error && depth < MAX_DEPTH ? { cause: this.error(error.cause, depth + 1) } : {}),
     };

@@ -1,4 +1,5 @@
 import type { Surface } from '../errors/error-body.js';
+import { IsoStamp } from './iso-stamp.js';
 import type { Limit } from '../request/request-context.js';
 
 /** Where something happened, the local transport included. */
@@ -53,7 +54,7 @@ export interface QuotaRecoveredEvent {
 export interface ConfirmRefusedEvent {
   event: 'confirm_refused';
   code: string;
-  operation?: string;
+  operation?: string | undefined;
   tenant?: string | null;
 }
 
@@ -103,10 +104,14 @@ export const TELEMETRY_KINDS = [
 /** How much of a fingerprint leaves the process: enough to tell tenants apart, not enough to test a guess against. */
 const TENANT_DIGITS = 12;
 
+const STAMP = new IsoStamp();
+
 /** An event as one JSON line: `event`, `at`, then the fields of its kind. */
 export function telemetryLine(event: TelemetryEvent, atUtcMs: number): string {
-  const { event: kind, ...fields } = event;
-  const written: Record<string, unknown> = { event: kind, at: new Date(atUtcMs).toISOString(), ...fields };
-  if (typeof written['tenant'] === 'string') written['tenant'] = written['tenant'].slice(0, TENANT_DIGITS);
+  const { event: name, ...fields } = event;
+  const written = { event: name, at: STAMP.text(atUtcMs), ...fields };
+  if ('tenant' in written && typeof written.tenant === 'string') {
+    written.tenant = written.tenant.slice(0, TENANT_DIGITS);
+  }
   return `${JSON.stringify(written)}\n`;
 }

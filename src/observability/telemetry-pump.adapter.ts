@@ -13,8 +13,11 @@ export interface Waiting {
 /** Told once of every event that was offered and taken: whether the sink has it, or why not. */
 export type Settled = (event: Waiting, arrived: boolean, reason?: string) => void;
 
-/** Events a batch: small enough that a pipe with an awake reader takes it at once. */
-const BATCH = 64;
+/**
+ * Events a batch: small enough that a pipe with an awake reader takes it at once, and more than one turn of the event
+ * loop makes, or they would grow old in the queue and cost their collection.
+ */
+const BATCH = 512;
 
 /**
  * Moves events from a bounded queue to the sink, one batch at a time and never within the caller's turn, so that a slow

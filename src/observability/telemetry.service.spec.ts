@@ -1,7 +1,8 @@
 import { Logger } from '@nestjs/common';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { configOf, type Environment } from '../config/parse-config.js';
+import type { Environment } from '../config/otlp-endpoint.js';
+import { configOf } from '../config/parse-config.js';
 import { LIMITS, SURFACES } from './labels.js';
 import { MetricsService } from './metrics.service.js';
 import type { TelemetrySink } from './telemetry-sink.js';

@@ -4,11 +4,12 @@ import { CONFIG, type Config } from '../config/config.js';
 import type { Surface } from '../errors/error-body.js';
 import type { Limit } from '../request/request-context.js';
 import { LIMITS, SURFACES } from './labels.js';
+import { LossReport } from './loss-report.js';
 import { MetricsService } from './metrics.service.js';
 import { type TelemetryEvent, telemetryLine } from './telemetry-event.js';
 import { TelemetryPump, type Waiting } from './telemetry-pump.adapter.js';
 import { TelemetrySampler } from './telemetry-sampler.js';
-import { TELEMETRY_SINK, type TelemetrySink } from './telemetry-sink.js';
+import { COLLECTOR_SINK, TELEMETRY_SINK, type TelemetrySink } from './telemetry-sink.js';
 
 /** Half of the second after which what is held back must be out: the timer may be late under load. */
 const HELD_MS = 500;
@@ -16,8 +17,6 @@ const HELD_MS = 500;
 const SETTLE_MS = 100;
 /** How long the last flush may take. */
 const LAST_FLUSH_MS = 2000;
-/** A broken sink is reported once in this time. */
-const REPORT_EVERY_MS = 60_000;
 
 /** A layer on a surface: what is sampled by itself. */
 const SLOTS = LIMITS.flatMap((limit) => SURFACES.map((surface) => ({ limit, surface })));
@@ -31,36 +30,40 @@ const SURFACE_INDEX = { mcp: 0, v1: 1, other: 2 } as const satisfies Record<Surf
  */
 @Injectable()
 export class TelemetryService implements OnApplicationBootstrap, OnApplicationShutdown {
-  readonly #logger = new Logger('Telemetry');
   readonly #sampler: TelemetrySampler;
   readonly #pump: TelemetryPump | undefined;
+  /** Of its own, so that a collector that is away holds the first sink up in nothing. */
+  readonly #copies: TelemetryPump | undefined;
   readonly #startedMs: number;
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
-  #lost = 0;
-  #reportedMs = Number.NEGATIVE_INFINITY;
+  readonly #report: LossReport;
+  readonly #collectorReport: LossReport;
 
   constructor(
     @Inject(CONFIG) private readonly config: Config,
     @Inject(CLOCK) private readonly clock: Clock,
     private readonly metrics: MetricsService,
     @Inject(TELEMETRY_SINK) sink: TelemetrySink | null,
+    @Inject(COLLECTOR_SINK) private readonly collector: TelemetrySink | null = null,
   ) {
     this.#startedMs = clock.monotonicMs();
+    const logger = new Logger('Telemetry');
+    const warn = (message: string) => logger.warn(message);
+    this.#report = new LossReport('The telemetry sink', clock, warn);
+    this.#collectorReport = new LossReport('The OpenTelemetry collector', clock, warn);
     this.#sampler = new TelemetrySampler(SLOTS.length, config.telemetryFloodThreshold);
     if (sink === null) return;
     const settled = (event: Waiting, arrived: boolean, reason?: string) => this.#settled(event, arrived, reason);
     this.#pump = new TelemetryPump(sink, config.telemetryQueueMax, settled);
+    this.#copies = collector === null ? undefined : this.#copiesTo(collector);
     metrics.beforeRendering(() => this.#settle());
   }
 
   /** Tells one event; a full queue drops it, counted. Refusals go through {@link refused}. */
   emit(event: TelemetryEvent): void {
     if (this.#pump === undefined) return;
-    const line = telemetryLine(event, this.clock.utcMs());
-    if (!this.#pump.offer({ line, kind: event.event, representsCount: 0 })) {
-      this.metrics.countTelemetry(event.event, 'dropped');
-    }
+    if (!this.#offer(event, 0)) this.metrics.countTelemetry(event.event, 'dropped');
   }
 
   /**
@@ -89,6 +92,7 @@ export class TelemetryService implements OnApplicationBootstrap, OnApplicationSh
   async onApplicationShutdown(): Promise<void> {
     if (this.#pump !== undefined) await this.#lastFlush(this.#pump);
     this.#close();
+    this.collector?.close?.();
   }
 
   async #lastFlush(pump: TelemetryPump): Promise<void> {
@@ -100,22 +104,38 @@ export class TelemetryService implements OnApplicationBootstrap, OnApplicationSh
     const uptimeSeconds = Math.round((this.clock.monotonicMs() - this.#startedMs) / 1000);
     this.emit({ event: 'server_stopped', uptimeSeconds });
     await drained();
+    await this.#copies?.idle(Math.max(1, deadlineMs - this.clock.monotonicMs()));
   }
 
   #close(): void {
     this.#closed = true;
     clearTimeout(this.#timer);
     this.#pump?.close();
+    this.#copies?.close();
     for (const slot of SLOTS.keys()) this.metrics.countRepresented('dropped', this.#sampler.take(slot));
   }
 
   #offerRefusals(slot: number, representsCount: number, tenant: string | null): boolean {
     const { limit, surface } = SLOTS[slot] ?? { limit: 'global', surface: 'other' };
     const event: TelemetryEvent = { event: 'rate_limited', limit, surface, tenant, representsCount };
-    const line = telemetryLine(event, this.clock.utcMs());
-    if (this.#pump?.offer({ line, kind: 'rate_limited', representsCount }) === true) return true;
+    if (this.#offer(event, representsCount)) return true;
     this.#sampler.hold(slot, representsCount);
     return false;
+  }
+
+  /** Queues an event, and where there is a collector its copy; only what the first queue takes is copied. */
+  #offer(event: TelemetryEvent, representsCount: number): boolean {
+    const waiting = { line: telemetryLine(event, this.clock.utcMs()), kind: event.event, representsCount };
+    if (this.#pump?.offer(waiting) !== true) return false;
+    if (this.#copies?.offer(waiting) === false) this.metrics.countCollectorEvent('dropped');
+    return true;
+  }
+
+  #copiesTo(collector: TelemetrySink): TelemetryPump {
+    return new TelemetryPump(collector, this.config.telemetryQueueMax, (_event, arrived, reason) => {
+      this.metrics.countCollectorEvent(arrived ? 'sent' : 'dropped');
+      if (!arrived) this.#collectorReport.lost(reason);
+    });
   }
 
   #flushHeld(): void {
@@ -143,15 +163,6 @@ export class TelemetryService implements OnApplicationBootstrap, OnApplicationSh
     const result = arrived ? 'sent' : 'dropped';
     this.metrics.countTelemetry(event.kind, result);
     this.metrics.countRepresented(result, event.representsCount);
-    if (!arrived) this.#report(reason ?? 'failed');
-  }
-
-  #report(reason: string): void {
-    this.#lost += 1;
-    const nowMs = this.clock.monotonicMs();
-    if (nowMs - this.#reportedMs < REPORT_EVERY_MS) return;
-    this.#logger.warn(`The telemetry sink loses events (${reason}): ${this.#lost} since the last report.`);
-    this.#reportedMs = nowMs;
-    this.#lost = 0;
+    if (!arrived) this.#report.lost(reason);
   }
 }

@@ -53,8 +53,11 @@ export interface RequestContext {
    * an address got no place of its own under a shared token after all.
    */
   identity: Identity | undefined;
-  /** Whether the matched route is a call: only calls spend the day's quota and need a credential. */
-  readonly call: boolean;
+  /**
+   * Whether the matched route is a call: only calls spend the day's quota and need a credential. Undefined until the
+   * request is routed.
+   */
+  call: boolean | undefined;
   /** Whether the credential was proven when the layers were first asked. */
   proven: boolean | undefined;
   stage: AdmissionStage;

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type ScratchDatabase, SERVER_KINDS } from '../support/control-databases.js';
 import { call, type QuotaApp, startQuota, tenantName } from '../support/quota-app.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
@@ -62,7 +62,7 @@ describe.each(SERVER_KINDS)('an outage of $title', ({ available, create }) => {
         expect(call(app, T, 5)).toBe(5);
         proxy.set('forward');
         await recovered(app);
-        expect(await stored()).toBe(5);
+        await waitUntil('everything is stored', async () => (await stored()) === 5);
         expect(app.health()).toMatchObject({ degraded: false, connected: true });
         expect(app.gauge('tidb_mcp_quota_persistence_degraded')).toBe(0);
         expect(told(app)).toEqual({ events: ['quota_degraded', 'quota_recovered'], lines: ['warn', 'log'] });
@@ -84,7 +84,8 @@ describe.each(SERVER_KINDS)('an outage of $title', ({ available, create }) => {
         expect(performance.now() - begunMs).toBeLessThan(200);
         proxy.set('forward');
         await recovered(app);
-        expect(await stored()).toBe(1_000);
+        // The flush that ended it may have begun before the last calls were made.
+        await waitUntil('everything is stored', async () => (await stored()) === 1_000);
         expect(told(app)).toEqual({ events: ['quota_degraded', 'quota_recovered'], lines: ['warn', 'log'] });
       },
     );
@@ -100,6 +101,22 @@ describe.each(SERVER_KINDS)('an outage of $title', ({ available, create }) => {
         call(app, T, 1);
         await waitUntil('stored', async () => (await stored()) === round + 1);
       }
+    });
+
+    it('a server that lets us in and then says nothing more is given up, and leaves nothing running', async () => {
+      const stalled = proxy.stallOn('version()');
+      const app = await start();
+      await stalled;
+      expect(app.quota.status(T).persistenceDegraded).toBe(true);
+      call(app, T, 2);
+      await recovered(app);
+      await waitUntil('everything is stored', async () => (await stored()) === 2);
+      await app.stop();
+      // A pool that nobody ended looks after its connections once a second, for ever.
+      const armed = vi.spyOn(globalThis, 'setTimeout');
+      await new Promise((resolve) => setTimeout(resolve, 1_500));
+      expect(armed.mock.calls.map(([, delayMs]) => delayMs)).toEqual([1_500]);
+      armed.mockRestore();
     });
 
     it('a database that was replaced by an empty one is migrated again', async () => {

@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { DataSource, type DataSourceOptions } from 'typeorm';
+import { DataSource } from 'typeorm';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { parseControlDbUrl } from '../../src/config/control-db-url.js';
 import { ControlDatabaseService } from '../../src/control-db/control-database.service.js';
@@ -203,7 +203,7 @@ describe.each(DATABASE_KINDS)('the shared totals on $title', ({ available, creat
       // MariaDB describes a column without a default in words of its own, which the driver knows under that name only.
       const isMariaDb =
         options.type === 'mysql' && /mariadb/i.test(JSON.stringify(await scratch.query('SELECT VERSION()')));
-      const dataSource = new DataSource(isMariaDb ? ({ ...options, type: 'mariadb' } as DataSourceOptions) : options);
+      const dataSource = new DataSource(isMariaDb ? { ...options, type: 'mariadb' } : options);
       await dataSource.initialize();
       try {
         const { upQueries } = await dataSource.driver.createSchemaBuilder().log();

@@ -224,7 +224,7 @@ export class ModelledStore implements QuotaStore {
       };
       work.then(
         (value) => settle(() => resolve(value)),
-        (error: unknown) => settle(() => reject(error as Error)),
+        (error: Error) => settle(() => reject(error)),
       );
     });
   }

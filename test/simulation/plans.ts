@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { DAY_MS, type Fault, type Plan } from './simulation.js';
+import { DAY_MS } from '../../src/quota/utc-day.js';
+import { type Fault, type Plan } from './simulation.js';
 
 const intervals = fc.constantFrom(1_000, 5_000, 10_000, 30_000, 60_000);
 const seeds = fc.integer({ min: 0, max: 0xffff_ffff });

@@ -43,7 +43,7 @@ class VirtualTimers implements QuotaTimers {
 
   stop(): void {
     this.stopped = true;
-    for (const name of [...this.due.keys()]) this.clear(name);
+    for (const name of this.due.keys()) this.clear(name);
   }
 
   pause(delayMs: number): Promise<void> {
@@ -95,6 +95,7 @@ export class SimulatedInstance {
   private readonly store: ModelledStore;
   private readonly timers: VirtualTimers;
   private persistence!: QuotaPersistenceService;
+  protected onDemand!: QuotaOnDemandService;
   private readonly flushService: QuotaFlushService;
 
   constructor(
@@ -196,7 +197,7 @@ export class SimulatedInstance {
       { emit: () => undefined } as unknown as TelemetryService,
       { register: () => undefined } as unknown as HealthRegistry,
     );
-    new QuotaOnDemandService(this.counter, this.flusher, this.timers, this.persistence);
+    this.onDemand = new QuotaOnDemandService(this.counter, this.flusher, this.timers, this.persistence);
     return new QuotaFlushService(this.flusher, schedule, this.timers, this.persistence, database);
   }
 }

@@ -44,7 +44,6 @@ export interface Outcome {
 
 const TICK_MS = 100;
 const ORDINARY_LATENCY_MS = 5;
-const A_DAY_MS = 86_400_000;
 const EPOCH_MS = Date.UTC(2026, 10, 30);
 
 const tenantName = (tenant: number): string => `t${tenant}`;
@@ -53,10 +52,11 @@ const tenantName = (tenant: number): string => `t${tenant}`;
 export class Simulation {
   private readonly time = new VirtualTime();
   private readonly random: () => number;
+  private readonly epochMs: number;
   private readonly database: ModelledDatabase;
   private readonly everyone: SimulatedInstance[] = [];
   private readonly places: (SimulatedInstance | undefined)[];
-  private readonly tokens: number[][];
+  private readonly buckets: { tokens: number }[][];
   private readonly admitted = new Map<string, number>();
   private readonly violations: string[] = [];
   /** What was admitted up to each tick. */
@@ -68,11 +68,9 @@ export class Simulation {
     const epochMs = EPOCH_MS - plan.midnightAfterMs;
     this.database = new ModelledDatabase(this.time, epochMs);
     this.places = Array.from({ length: plan.instances }, () => undefined);
-    this.tokens = this.places.map(() => plan.tenants.map(() => plan.burst));
+    this.buckets = this.places.map(() => plan.tenants.map(() => ({ tokens: plan.burst })));
     this.epochMs = epochMs;
   }
-
-  private readonly epochMs: number;
 
   /** Lets it happen, waits until everything is quiet, and checks the books. */
   async run(): Promise<Outcome> {
@@ -96,9 +94,11 @@ export class Simulation {
   private boot(slot: number): void {
     const instance = new SimulatedInstance(this.surroundingsOf(slot), `i${this.everyone.length}`);
     this.everyone.push(instance);
-    void instance.start().then(() => {
+    const begin = async () => {
+      await instance.start();
       this.places[slot] = instance;
-    });
+    };
+    void begin();
   }
 
   private surroundingsOf(slot: number): Surroundings {
@@ -108,14 +108,15 @@ export class Simulation {
   }
 
   private weatherAt(slot: number): Weather {
-    let weather: Weather = { partitioned: false, lossRate: 0, latencyMs: ORDINARY_LATENCY_MS * this.random() * 2 };
-    if (this.isQuiet) return weather;
+    const fair = { partitioned: false, lossRate: 0, latencyMs: ORDINARY_LATENCY_MS * this.random() * 2 };
+    const weather = { ...fair };
+    if (this.isQuiet) return fair;
     for (const fault of this.plan.faults) {
-      if (!('lastsMs' in fault) || this.time.nowMs < fault.atMs || this.time.nowMs >= fault.atMs + fault.lastsMs)
-        continue;
-      if (fault.kind === 'partition' && fault.slot === slot) weather = { ...weather, partitioned: true };
-      if (fault.kind === 'loss') weather = { ...weather, lossRate: fault.rate };
-      if (fault.kind === 'slow') weather = { ...weather, latencyMs: fault.latencyMs * this.random() };
+      if (!('lastsMs' in fault) || this.time.nowMs < fault.atMs) continue;
+      if (this.time.nowMs >= fault.atMs + fault.lastsMs) continue;
+      if (fault.kind === 'partition' && fault.slot === slot) weather.partitioned = true;
+      if (fault.kind === 'loss') weather.lossRate = fault.rate;
+      if (fault.kind === 'slow') weather.latencyMs = fault.latencyMs * this.random();
     }
     return weather;
   }
@@ -137,24 +138,23 @@ export class Simulation {
   /** Every tenant sends as much as its bucket on each instance lets through. */
   private tick(): void {
     if (this.isQuiet) return;
-    const { rate, burst, tenants, trafficMs } = this.plan;
-    const part = this.time.nowMs / trafficMs;
-    this.places.forEach((instance, slot) => {
-      const tokens = this.tokens[slot] as number[];
-      for (const [tenant, [begin, end]] of tenants.entries()) {
-        if (part < begin || part > end) continue;
-        tokens[tenant] = Math.min(burst, (tokens[tenant] as number) + (rate * TICK_MS) / 1_000);
-        for (
-          ;
-          instance?.alive === true && (tokens[tenant] as number) >= 1;
-          tokens[tenant] = (tokens[tenant] as number) - 1
-        ) {
-          this.call(instance, tenantName(tenant));
-        }
-      }
-    });
+    const part = this.time.nowMs / this.plan.trafficMs;
+    for (const [tenant, [begin, end]] of this.plan.tenants.entries()) {
+      if (part < begin || part > end) continue;
+      for (const slot of this.places.keys()) this.send(slot, tenant);
+    }
     if (this.plan.faults.length === 0) this.checkLag();
     this.time.after(TICK_MS, () => this.tick());
+  }
+
+  private send(slot: number, tenant: number): void {
+    const { rate, burst } = this.plan;
+    const bucket = this.buckets[slot]?.[tenant];
+    const instance = this.places[slot];
+    if (bucket === undefined) return;
+    bucket.tokens = Math.min(burst, bucket.tokens + (rate * TICK_MS) / 1_000);
+    if (instance?.alive !== true) return;
+    for (; bucket.tokens >= 1; bucket.tokens -= 1) this.call(instance, tenantName(tenant));
   }
 
   /** In ordinary times every instance knows of every call one lag after it was made. */
@@ -242,6 +242,3 @@ export function lagMs(intervalMs: number): number {
 export function overshootBound(plan: Plan, instances = plan.instances, outageMs = 0): number {
   return (instances - 1) * ((plan.rate * (lagMs(plan.intervalMs) + outageMs)) / 1_000 + plan.burst);
 }
-
-/** Milliseconds of one UTC day. */
-export const DAY_MS = A_DAY_MS;

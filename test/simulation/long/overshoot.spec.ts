@@ -1,8 +1,9 @@
 import { Logger } from '@nestjs/common';
 import fc from 'fast-check';
+import { DAY_MS } from '../../../src/quota/utc-day.js';
 import { describe, expect, it } from 'vitest';
 import { faultyPlans, quietPlans } from '../plans.js';
-import { DAY_MS, overshootBound, type Plan, Simulation } from '../simulation.js';
+import { overshootBound, type Plan, Simulation } from '../simulation.js';
 
 Logger.overrideLogger(false);
 

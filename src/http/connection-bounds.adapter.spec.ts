@@ -1,0 +1,67 @@
+import { createServer, type Server } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { Logger } from '@nestjs/common';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { boundConnections } from './connection-bounds.adapter.js';
+
+const STALLED_READER_MS = 300;
+
+let server: Server;
+const sockets: Socket[] = [];
+
+async function start(maxConnections: number, listener: Parameters<typeof createServer>[1]): Promise<void> {
+  server = boundConnections(createServer({ keepAliveTimeout: 75_000 }, listener), {
+    maxConnections,
+    stalledReaderMs: STALLED_READER_MS,
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+}
+
+function open(text = ''): Socket {
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  socket.on('error', () => undefined).write(text);
+  sockets.push(socket);
+  return socket;
+}
+
+const closed = (socket: Socket) =>
+  new Promise<number>((resolve) => socket.on('close', () => resolve(performance.now())));
+const GET = 'GET / HTTP/1.1\r\nhost: x\r\n\r\n';
+
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+  vi.restoreAllMocks();
+});
+
+describe('A connection', () => {
+  it('whose client does not take what it asked for is closed', async () => {
+    await start(10, (_request, response) => void response.end(Buffer.alloc(32 * 1024 * 1024)));
+    const gone = new Promise<boolean>((resolve) =>
+      server.on('connection', (socket) => socket.on('close', () => resolve(true))),
+    );
+    open(GET).pause();
+    expect(await gone).toBe(true);
+  });
+
+  it('that waits for its answer, or for its next request, is left alone', async () => {
+    const waitMs = STALLED_READER_MS * 2.5;
+    await start(10, (_request, response) => void setTimeout(() => response.end('late'), waitMs));
+    const socket = open(GET);
+    const answer = await new Promise<string>((resolve) => socket.once('data', (data) => resolve(String(data))));
+    expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+    await new Promise((resolve) => setTimeout(resolve, waitMs));
+    expect(socket.destroyed).toBe(false);
+  });
+
+  it('beyond the ceiling is closed at once, and the operator is told once', async () => {
+    const warn = vi.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+    await start(3, (_request, response) => void response.end('ok'));
+    const first = [open(GET), open(GET), open(GET)];
+    await Promise.all(first.map((socket) => new Promise((resolve) => socket.once('data', resolve))));
+    await Promise.all([closed(open()), closed(open()), closed(open())]);
+    expect(warn).toHaveBeenCalledTimes(1);
+    expect(first.every((socket) => !socket.destroyed)).toBe(true);
+  });
+});
