@@ -6,13 +6,14 @@ import { DATABASE_KINDS, type ScratchDatabase } from '../support/control-databas
 import { freePort, instanceEnv, type Running, startInstance, startNginx } from './processes.js';
 import { tool } from './tools.js';
 
-const nginx = tool('nginx', ['-v']);
+/** The program in front of the instances. */
+export const NGINX = tool('nginx', ['-v']);
 const mysql = DATABASE_KINDS.find(({ name }) => name === 'MySQL protocol');
 
 /** Whether a whole deployment can run here, and the end of a title that says why not. */
 export const DEPLOYABLE = {
-  available: nginx.available && mysql?.available === true,
-  note: nginx.note || (mysql?.available === true ? '' : ' (skipped: TEST_MYSQL_URL is not set)'),
+  available: NGINX.available && mysql?.available === true,
+  note: NGINX.note || (mysql?.available === true ? '' : ' (skipped: TEST_MYSQL_URL is not set)'),
 };
 
 const KEYS = ['ONE', 'TWO', 'THREE', 'FOUR'].map((name) => ({
@@ -34,36 +35,52 @@ export interface Deployment {
   stop(): Promise<void>;
 }
 
+/** Which control database a deployment has, and what stands between it and the instances. */
+export interface DeployedDatabase {
+  readonly kind: (typeof DATABASE_KINDS)[number];
+  /** Answers the URL that the instances get in place of the database's own. */
+  through?(url: string): Promise<string>;
+}
+
 /** Starts one; `overrides` are variables of both instances. What was begun is ended where a part does not start. */
-export async function startDeployment(overrides: Record<string, string>): Promise<Deployment> {
+export async function startDeployment(
+  overrides: Record<string, string>,
+  database: DeployedDatabase = byDefault(),
+): Promise<Deployment> {
   const undo: (() => unknown)[] = [];
   const stop = async (): Promise<void> => {
     for (const step of undo.splice(0).toReversed()) await step();
   };
   try {
-    return { ...(await startParts(overrides, undo)), stop };
+    return { ...(await startParts(overrides, database, undo)), stop };
   } catch (error) {
     await stop();
     throw error;
   }
 }
 
+function byDefault(): DeployedDatabase {
+  if (mysql === undefined) throw new Error('There is no suite for MySQL-protocol servers.');
+  return { kind: mysql };
+}
+
 async function startParts(
   overrides: Record<string, string>,
+  { kind, through }: DeployedDatabase,
   undo: (() => unknown)[],
 ): Promise<Omit<Deployment, 'stop'>> {
-  if (mysql === undefined) throw new Error('There is no suite for MySQL-protocol servers.');
   const folder = mkdtempSync(join(tmpdir(), 'deployment-'));
   undo.push(() => rmSync(folder, { recursive: true, force: true }));
   chmodSync(folder, 0o755);
-  const database = await mysql.create();
+  const database = await kind.create();
   undo.push(() => database.drop());
   const sandbox: Sandbox = await startSandbox({ rateLimitPerMinute: 100_000, keys: KEYS });
   undo.push(() => sandbox.close());
+  const url = through === undefined ? database.url : await through(database.url);
   const ports: [number, number] = [await freePort(), await freePort()];
   const startOne = (index: 0 | 1) =>
     startInstance(`instance-${index + 1}`, folder, {
-      ...instanceEnv(ports[index], sandbox, database.url),
+      ...instanceEnv(ports[index], sandbox, url),
       ...overrides,
     });
   // One after the other, so that there is always one to be ended.
