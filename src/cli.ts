@@ -34,25 +34,25 @@ async function runCommand({ command, action, options = {} }: Extract<Instruction
   if (command === 'demo') return (await import('./demo.js')).startDemo(process.env);
   const { parseConfig } = await import('./config/parse-config.js');
   const parsed = parseConfig(process.env, command === 'stdio' ? 'stdio' : 'http');
-  if (command === 'check') {
+  const explains = options.explain !== undefined || options.from !== undefined;
+  if (command === 'check' && !explains) {
     const { checkReport } = await import('./config/check-report.js');
     process.stdout.write(checkReport(parsed));
   }
   if (!parsed.ok) {
     // A misspelt name is often why another setting is wrong; on `check` the report has the warnings.
-    const warnings = command === 'check' ? [] : parsed.warnings;
+    const warnings = command === 'check' && !explains ? [] : parsed.warnings;
     process.stderr.write([...warnings, ...parsed.problems].map((line) => `${line}\n`).join(''));
     return EXIT.configuration;
   }
-  if (command === 'check') return explain(parsed.config, options);
+  if (command === 'check') return explains ? explain(parsed.config, options) : EXIT.clean;
   if (action !== undefined) return (await import('./tenants.js')).manageTenants(action, options, parsed.config);
   if (command === 'stdio') return (await import('./stdio.js')).startStdio(parsed.config, parsed.warnings);
   return (await import('./serve.js')).startServer(parsed.config, parsed.warnings);
 }
 
-/** Says, after the report, what becomes of pasted headers; without any there is nothing to say. */
+/** Says what becomes of pasted headers. */
 async function explain(config: Config, { explain: headers, from }: Options): Promise<number> {
-  if (headers === undefined && from === undefined) return EXIT.clean;
   const { explainClientAddress } = await import('./client-ip/explain.js');
   const { clientAddressOptions } = await import('./client-ip/client-address-options.js');
   const explained = explainClientAddress(clientAddressOptions(config), headers ?? [], from ?? '127.0.0.1');
@@ -60,7 +60,7 @@ async function explain(config: Config, { explain: headers, from }: Options): Pro
     process.stderr.write(`${explained.message}\n`);
     return EXIT.configuration;
   }
-  process.stdout.write(['', 'Explained', ...explained.lines.map((line) => `  ${line}`), ''].join('\n'));
+  process.stdout.write(explained.lines.map((line) => `${line}\n`).join(''));
   return EXIT.clean;
 }
 

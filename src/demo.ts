@@ -55,6 +55,7 @@ tidb-cloud-mcp demo: the server listens on ${url}
   Docs     ${url}/docs
   Console  ${url}/console#token=${adminToken}
   Key      ${key}   (of the embedded sandbox; nothing here reaches TiDB Cloud)
+  stdio  TIDB_MCP_SERVERLESS_API_URL=${sandbox.serverlessUrl} TIDB_MCP_IAM_API_URL=${sandbox.iamUrl} points a stdio server at it
 
 Paste these into another terminal.
 

@@ -32,7 +32,10 @@ const TAGS = [
   ['Backups', 'Backups of a cluster.'],
   ['Changes', 'Everything that changes something, in two steps: preflight, then confirm.'],
   ['MCP', 'The same operations as tools of the Model Context Protocol.'],
-  ['Operations', 'For whoever runs this server: health and metrics. Outside the limits.'],
+  [
+    'Operations',
+    'For whoever runs this server: health and metrics. Outside the limits; metrics with the admin token, where one is set.',
+  ],
 ] as const;
 
 /** The controllers over nothing: what the document says comes from their decorators, and none of them is called. */

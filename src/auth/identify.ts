@@ -71,22 +71,22 @@ export class Identifier {
     if (known !== undefined && (known.kind === 'api-key' || presented.scheme === 'bearer')) return known;
     if (this.ownSecrets.indexOf(presented.text) >= 0) return undefined;
     const credential = parseCredential(presented);
-    return credential && new PresentedIdentity(credential);
+    return credential && new PresentedIdentity(presented.text, credential);
   }
 
   /** Knows an accepted credential again, until it is dropped. Shared tokens are told by their match alone. */
   accept(identity: Identity): void {
-    if (identity.kind !== 'shared') this.accepted.set(canonicalText(identity.credential), identity);
+    if (identity.kind !== 'shared') this.accepted.set(textOf(identity), identity);
   }
 
   /** Whether the identity's credential was accepted and has not been dropped since. */
   isAccepted(identity: Identity): boolean {
-    return this.accepted.has(canonicalText(identity.credential));
+    return identity.kind !== 'shared' && this.accepted.has(textOf(identity));
   }
 
   /** Lets go of a credential that is no longer proven. */
   drop(identity: Identity): void {
-    if (identity.kind !== 'shared') this.accepted.delete(canonicalText(identity.credential));
+    if (identity.kind !== 'shared') this.accepted.delete(textOf(identity));
   }
 
   /**
@@ -118,7 +118,11 @@ export class Identifier {
 class PresentedIdentity implements Identity {
   private taken: string | undefined = undefined;
 
-  constructor(readonly credential: Credential) {}
+  constructor(
+    /** The canonical text. */
+    readonly text: string,
+    readonly credential: Credential,
+  ) {}
 
   get kind(): Credential['kind'] {
     return this.credential.kind;
@@ -127,6 +131,10 @@ class PresentedIdentity implements Identity {
   get fingerprint(): string {
     return (this.taken ??= fingerprintOf(this.credential));
   }
+}
+
+function textOf(identity: Identity): string {
+  return identity instanceof PresentedIdentity ? identity.text : canonicalText(identity.credential);
 }
 
 /** Whether the identity came by a shared token. */

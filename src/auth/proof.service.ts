@@ -25,6 +25,7 @@ export function maxSharedIdentities(config: Config): number {
 @Injectable()
 export class ProofService {
   private readonly identifier: Identifier;
+  private readonly hasSharedTokens: boolean;
   private readonly own: ProvenCredentials;
   private readonly shared: ProvenCredentials;
   private buckets: TenantBuckets = NO_BUCKETS;
@@ -36,6 +37,7 @@ export class ProofService {
     private readonly telemetry: TelemetryService,
     private readonly tenantLimits: TenantLimitsService,
   ) {
+    this.hasSharedTokens = config.v1Tokens.length > 0;
     this.identifier = new Identifier({
       sharedTokens: config.v1Tokens,
       maxAddresses: config.v1MaxAddresses,
@@ -68,7 +70,9 @@ export class ProofService {
 
   /** See {@link Identifier.identify}. */
   identify(request: IdentifiedRequest, onV1: boolean, addressKey: string): Identity | undefined {
-    return this.identifier.identify(request, onV1, addressKey, this.utcDay());
+    // Only places under shared tokens ask which day it is.
+    const utcDay = this.hasSharedTokens ? this.utcDay() : 0;
+    return this.identifier.identify(request, onV1, addressKey, utcDay);
   }
 
   /** Whether the identity's proof holds now. */

@@ -18,7 +18,7 @@ describe('Explaining the client address', () => {
   it('says that a depth which is one too large falls back to the proxy, and why', () => {
     const text = explained({ depth: 2 }, ['X-Forwarded-For: 1.2.3.4']);
     expect(text).toMatch(/client address +10\.0\.0\.1/);
-    expect(text).toContain('fallback: x-forwarded-for is too short or malformed where it counts');
+    expect(text).toContain('fallback: X-Forwarded-For has 1 entry, and the depth is 2');
   });
 
   it('says which entry counts, over several lines', () => {

@@ -1,6 +1,6 @@
 import type { ClientAddress } from '../request/request-context.js';
 import { parseAddress } from './address.js';
-import { type ClientAddressOptions, ClientAddressReader } from './client-address.js';
+import { type ClientAddressOptions, ClientAddressReader, fallbackReason } from './client-address.js';
 
 /** What was made of pasted headers: lines to show, or what is wrong with them. */
 export type Explanation =
@@ -50,9 +50,7 @@ function reason(found: ClientAddress, options: ClientAddressOptions, headers: Re
     case 'forwarded':
       return `entry ${depth} from the right of X-Forwarded-For`;
     case 'fallback': {
-      const declared = header ?? 'x-forwarded-for';
-      const what = headers[declared] === undefined ? 'is missing' : 'is too short or malformed where it counts';
-      return `${declared} ${what}, so the connection counts; behind the proxy this must not happen`;
+      return `${fallbackReason(options, headers[header ?? 'x-forwarded-for'])}, so the connection counts; behind the proxy this must not happen`;
     }
   }
 }

@@ -8,7 +8,12 @@ import type { Surface } from '../errors/error-body.js';
 import { LimitsService } from '../limits/limits.service.js';
 import { isAdmin } from '../observability/admin-token.js';
 import { MetricsService } from '../observability/metrics.service.js';
-import { findRequestContext, setRequestContext, type RequestContext } from '../request/request-context.js';
+import {
+  type ClientAddress,
+  findRequestContext,
+  setRequestContext,
+  type RequestContext,
+} from '../request/request-context.js';
 import type { Identity } from '../request/credential.js';
 import type { RouteMark } from '../request/route.decorator.js';
 import { soleAuthorization } from '../request/sole-authorization.js';
@@ -63,11 +68,17 @@ export class EntryService {
 
   private fill(raw: IncomingMessage, response: ServerResponse, surface: Surface, identified: boolean): RequestContext {
     const client = this.clientIp.read(raw);
-    this.metrics.countClientIp(client.source);
+    // Health checks and scrapes come past the proxy, and say nothing about it.
+    if (identified) this.note(client, raw);
     const identity = identified ? this.proof.identify(raw, surface === 'v1', client.key) : undefined;
     const context = new HttpRequestContext(surface, client, identity, { request: raw, response });
     setRequestContext(raw, context);
     return context;
+  }
+
+  private note(client: ClientAddress, raw: IncomingMessage): void {
+    this.metrics.countClientIp(client.source);
+    if (client.source === 'fallback') this.clientIp.warnOfFallback(raw);
   }
 
   private isFree(mark: RouteMark, raw: IncomingMessage): boolean {

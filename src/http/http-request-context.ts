@@ -20,6 +20,7 @@ export class HttpRequestContext implements RequestContext {
   readonly modern: boolean;
   proven: boolean | undefined = undefined;
   call: boolean | undefined = undefined;
+  askedAtMs: number | undefined = undefined;
   stage: AdmissionStage = 'new';
   refusal: Refusal | undefined = undefined;
   tenant: TenantContext | undefined = undefined;

@@ -51,7 +51,7 @@ export class Admission {
    */
   lookAhead(context: RequestContext): Refusal | undefined {
     if (context.stage !== 'new') return context.refusal;
-    const nowMs = this.ports.monotonicMs();
+    const nowMs = this.momentOf(context);
     for (const limit of ORDER) {
       if (limit === 'quota' && context.call === undefined && this.provenIdentity(context) !== undefined)
         return undefined;
@@ -64,7 +64,7 @@ export class Admission {
   /** Asks and charges one layer; the last one admits the request. A request that was decided stays so. */
   pass(limit: Limit, context: RequestContext): Refusal | undefined {
     if (context.stage !== 'new') return context.refusal;
-    const nowMs = this.ports.monotonicMs();
+    const nowMs = this.momentOf(context);
     const refusal = this.ask(limit, context, nowMs) ?? this.charge(limit, context, nowMs);
     if (refusal !== undefined) {
       this.giveBack(context, nowMs);
@@ -91,6 +91,11 @@ export class Admission {
       this.ports.refused(context, refusal);
     }
     return refusal;
+  }
+
+  /** All layers of a request are asked within one turn of the event loop, so at one moment. */
+  private momentOf(context: RequestContext): number {
+    return (context.askedAtMs ??= this.ports.monotonicMs());
   }
 
   private ask(limit: Limit, context: RequestContext, nowMs: number): Refusal | undefined {

@@ -60,6 +60,8 @@ export interface RequestContext {
   call: boolean | undefined;
   /** Whether the credential was proven when the layers were first asked. */
   proven: boolean | undefined;
+  /** Monotonic milliseconds at which the layers were first asked; undefined before. */
+  askedAtMs: number | undefined;
   stage: AdmissionStage;
   refusal: Refusal | undefined;
   /** What each layer took from this request, so that a later layer's refusal can give it back. */
