@@ -107,6 +107,12 @@ describe('The identity of a credential', () => {
     expect(print('Bearer admin-token-of-ours', true, options)).toBeUndefined();
     expect(print('Bearer admin:with-a-colon-in-it', false, options)).toBeUndefined();
     expect(print(basic('admin:with-a-colon-in-it'), false, options)).toBeUndefined();
+    for (const pair of [`${SHARED}:x`, `x:${SHARED}`, 'admin-token-of-ours:x', 'x:admin-token-of-ours']) {
+      expect([print(`Bearer ${pair}`, false, options), print(basic(pair), true, options)]).toEqual([
+        undefined,
+        undefined,
+      ]);
+    }
   });
 });
 

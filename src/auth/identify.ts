@@ -71,7 +71,8 @@ export class Identifier {
     if (known !== undefined && (known.kind === 'api-key' || presented.scheme === 'bearer')) return known;
     if (this.ownSecrets.indexOf(presented.text) >= 0) return undefined;
     const credential = parseCredential(presented);
-    return credential && new PresentedIdentity(presented.text, credential);
+    if (credential === undefined || this.holdsSecret(credential)) return undefined;
+    return new PresentedIdentity(presented.text, credential);
   }
 
   /** Knows an accepted credential again, until it is dropped. Shared tokens are told by their match alone. */
@@ -96,6 +97,12 @@ export class Identifier {
   settle(identity: SharedIdentity, utcDay: number): SharedIdentity {
     const own = identity.addressKey !== OVERFLOW && this.places.take(identity.token, identity.addressKey, utcDay);
     return own || identity.addressKey === OVERFLOW ? identity : this.sharedIdentity(identity.token, OVERFLOW, utcDay);
+  }
+
+  /** A secret of ours as one half of a pair, as `curl -u TOKEN:x` makes it, would go upstream in clear. */
+  private holdsSecret(credential: Credential): boolean {
+    if (credential.kind !== 'api-key') return false;
+    return [credential.publicKey, credential.privateKey].some((half) => this.ownSecrets.indexOf(half) >= 0);
   }
 
   private sharedIdentity(token: number, addressKey: string, utcDay: number): SharedIdentity {

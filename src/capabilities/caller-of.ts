@@ -23,8 +23,8 @@ class HttpCaller implements Caller {
 }
 
 /** Who calls, from an authenticated request's context; a call that reached a controller without is a fault of ours. */
-export function callerOf(raw: IncomingMessage, surface: Surface): HttpCaller {
-  const { tenant } = requestContext(raw);
+export function callerOf(raw: IncomingMessage): HttpCaller {
+  const { tenant, surface } = requestContext(raw);
   if (tenant === undefined) throw new Error('A call reached its controller without authentication.');
   return new HttpCaller(tenant, surface, raw);
 }

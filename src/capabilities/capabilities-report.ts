@@ -27,7 +27,7 @@ const quota = z
 
 const caller = z
   .object({
-    surface: z.enum(['mcp', 'v1']),
+    surface: z.enum(['mcp', 'v1', 'other']),
     kind: z.enum(['api-key', 'oauth', 'shared']).describe('What kind of credential this is.'),
     fingerprint: z.string().describe('The first 12 digits of the credential’s fingerprint.'),
     proven: z.boolean().describe('Whether the credential had been accepted before this call.'),

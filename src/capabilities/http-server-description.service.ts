@@ -67,7 +67,7 @@ export class HttpServerDescription implements ServerDescription {
 const FINGERPRINT_DIGITS = 12;
 
 function callerReport({ tenant, surface, origin }: Caller): Pick<CapabilitiesReport, 'caller'> {
-  if (origin === undefined || surface === 'other') return {};
+  if (origin === undefined) return {};
   const { kind, fingerprint } = tenant.identity;
   const { address, source: addressSource } = origin.client;
   const { proven } = origin;

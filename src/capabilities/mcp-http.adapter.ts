@@ -3,10 +3,12 @@ import { createMcpHandler } from '@modelcontextprotocol/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CONFIG, type Config } from '../config/config.js';
 import { AppError } from '../errors/app-error.js';
+import { QuotaService } from '../quota/quota.service.js';
 import { callerOf } from './caller-of.js';
 import { McpAnswer } from './mcp-answer.adapter.js';
 import { httpInstructions } from './mcp-instructions.js';
 import { runTool } from './mcp-call.js';
+import { withQuotaNotice } from './mcp-quota-notice.js';
 import { type CallTool, createMcpServer } from './mcp-server.js';
 import { withoutSubscriptions, withoutSubscriptionsHeader } from './mcp-subscriptions.js';
 import { OperationRunner } from './operation-runner.service.js';
@@ -46,6 +48,7 @@ export class McpHttpAdapter {
   constructor(
     @Inject(OperationRunner) private readonly runner: OperationRunner,
     @Inject(CONFIG) private readonly config: Pick<Config, 'readOnly'>,
+    @Inject(QuotaService) private readonly quota: Pick<QuotaService, 'status'>,
   ) {}
 
   /**
@@ -55,7 +58,7 @@ export class McpHttpAdapter {
   async serve(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const message = readMessage(request.body);
     // A plain object, since a tool call makes another one of it.
-    const { tenant, surface, origin, signal } = callerOf(request.raw, 'mcp');
+    const { tenant, surface, origin, signal } = callerOf(request.raw);
     const exchange: Exchange = { caller: { tenant, surface, origin, signal }, rejection: undefined };
     const webRequest = toWebRequest(request);
     this.exchanges.set(webRequest, exchange);
@@ -79,7 +82,7 @@ export class McpHttpAdapter {
     return async (operation, args, context) => {
       const { result, error } = await run(operation, args, context);
       if (error?.code === 'UNAUTHENTICATED') exchange.rejection = error;
-      return result;
+      return withQuotaNotice(result, this.quota.status(exchange.caller.tenant.identity.fingerprint));
     };
   }
 }

@@ -79,7 +79,7 @@ export class V1Controller {
     request: FastifyRequest,
   ): Promise<z.output<O>> {
     const raw = this.inputOf(operation).read(request.params, request.query, request.body);
-    return this.runner.run(operation, callerOf(request.raw, 'v1'), raw);
+    return this.runner.run(operation, callerOf(request.raw), raw);
   }
 
   private inputOf(operation: Operation): RouteInput {

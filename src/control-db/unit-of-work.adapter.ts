@@ -14,6 +14,9 @@ export interface UnitOptions {
 
 /** The parts of the drivers' connections that we need; TypeORM hands them out untyped. */
 interface RawConnection {
+  /** The embedded file's handle alone has these: statements that leave nothing prepared behind, whatever they come to. */
+  exec?(sql: string): unknown;
+  readonly inTransaction?: boolean;
   readonly stream?: { destroy(): void };
   readonly connection?: { readonly stream?: { destroy(): void } };
 }
@@ -73,6 +76,7 @@ class UnitOfWork {
       this.raw = (await this.runner.connect()) as RawConnection | undefined;
       this.refuseWhenExpired();
       await this.setUpSession();
+      if (this.options.dialect.embedded) return await this.onFile(work);
       return this.options.transaction ? await this.inTransaction(work) : await work(this.runner.manager);
     } catch (error) {
       await this.cleanUp();
@@ -80,6 +84,20 @@ class UnitOfWork {
     } finally {
       await this.runner.release();
     }
+  }
+
+  /**
+   * A unit on the embedded file takes the file's lock before its first statement, whether or not it was asked for a
+   * transaction: a prepared statement that fails because the file is busy stays open in the driver, and no COMMIT of
+   * this connection succeeds until it is collected.
+   */
+  private async onFile<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    this.raw?.exec?.('BEGIN IMMEDIATE');
+    const result = await work(this.runner.manager);
+    this.refuseWhenExpired();
+    this.committing = true;
+    this.raw?.exec?.('COMMIT');
+    return result;
   }
 
   private async inTransaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
@@ -106,10 +124,11 @@ class UnitOfWork {
   }
 
   private async cleanUp(): Promise<void> {
-    if (!this.expired && !this.runner.isTransactionActive) return;
+    if (!this.expired && !this.runner.isTransactionActive && this.raw?.inTransaction !== true) return;
     try {
       if (this.expired) throw new DatabaseError('TIMEOUT', this.outcome);
-      await this.runner.rollbackTransaction();
+      if (this.options.dialect.embedded) this.raw?.exec?.('ROLLBACK');
+      else await this.runner.rollbackTransaction();
     } catch {
       if (this.options.dialect.embedded) this.options.onBroken();
       cutConnection(this.raw);

@@ -35,11 +35,14 @@ export function errorBody(
   const { title } = ERROR_CODES[code];
   const status = extras.status ?? ERROR_CODES[code].status;
   const rpc = extras.rpcCode ?? ERROR_CODES[code].rpc;
+  // Every 400 of `/v1` says where and what, also where the whole request could not be read.
+  const errors =
+    extras.errors ?? (surface === 'v1' && code === 'INVALID_ARGUMENT' ? [{ path: '', message }] : undefined);
   const members = {
     ...(extras.limit === undefined ? {} : { limit: extras.limit }),
     code,
     ...(extras.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: extras.retryAfterSeconds }),
-    ...(extras.errors === undefined ? {} : { errors: extras.errors }),
+    ...(errors === undefined ? {} : { errors }),
     ...extras.details,
   };
   if (surface === 'v1') {

@@ -3,10 +3,14 @@ import { isModernRevision, type Surface } from '../errors/error-body.js';
 import type { Identity, TenantContext } from '../request/credential.js';
 import type { AdmissionStage, ClientAddress, Refusal, RequestContext, Taken } from '../request/request-context.js';
 
+/** RFC 9112: a request to a proxy names the whole URL; what stands before its path is none of it. */
+const ABSOLUTE_FORM = /^https?:\/\/[^/?#]*/i;
+
 /** The path's text: what stands before the query. It decides the shape of an answer, never its price. */
 export function pathText(url: string): string {
-  const query = url.indexOf('?');
-  return query < 0 ? url : url.slice(0, query);
+  const path = url.startsWith('/') ? url : url.replace(ABSOLUTE_FORM, '');
+  const query = path.indexOf('?');
+  return query < 0 ? path : path.slice(0, query);
 }
 
 /** The surface of a path's text. Contract: "Refusals". */

@@ -61,6 +61,7 @@ function request(from: ClientAddress, name?: string, call = true): RequestContex
     identity: name === undefined ? undefined : identity(name),
     call,
     proven: undefined,
+    askedAtMs: undefined,
     stage: 'new',
     refusal: undefined,
     taken: { preauth: -1, tenant: -1, quota: -1, global: -1 },

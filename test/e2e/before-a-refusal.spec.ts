@@ -29,6 +29,18 @@ describe('Before a refusal', () => {
     expect((await ask(`${server.url}/v1/clusters`)).headers.get('ratelimit')).toBeNull();
   });
 
+  it('an agent is told in its tool results once four fifths of the day are used', async () => {
+    server = await startTestServer({ TIDB_MCP_DAILY_QUOTA: '5' });
+    const notices: unknown[] = [];
+    for (let i = 0; i < 5; i += 1) {
+      const { text } = await ask(`${server.url}/mcp`, rpc(callTool('tidb_capabilities'), key()));
+      const { result } = JSON.parse(text.replace(/^[\s\S]*?data: /, ''));
+      notices.push(result._meta?.['tidb-cloud-mcp/quota']);
+    }
+    const resetsAt = '2026-11-30T00:00:00.000Z';
+    expect(notices).toEqual([undefined, undefined, undefined, { remaining: 1, resetsAt }, { remaining: 0, resetsAt }]);
+  });
+
   it('a caller is told who it is to the server, and where its address was read', async () => {
     server = await startTestServer({ TIDB_MCP_TRUSTED_PROXY_DEPTH: '2' });
     const through = { headers: { ...bearer(key()).headers, 'x-forwarded-for': '1.2.3.4' } };

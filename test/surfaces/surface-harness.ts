@@ -8,6 +8,7 @@ import { McpHttpAdapter } from '../../src/capabilities/mcp-http.adapter.js';
 import { McpController } from '../../src/capabilities/mcp.controller.js';
 import { OperationConfirmations } from '../../src/capabilities/operation-confirmations.service.js';
 import { OperationContexts } from '../../src/capabilities/operation-contexts.service.js';
+import { QuotaService } from '../../src/quota/quota.service.js';
 import { OperationRunner } from '../../src/capabilities/operation-runner.service.js';
 import { OperationUpstream } from '../../src/capabilities/operation-upstream.service.js';
 import { capabilitiesOperation } from '../../src/capabilities/operations/capabilities.operation.js';
@@ -136,6 +137,7 @@ function moduleOver(surfaces: Surfaces): new () => object {
       { provide: TidbCloudService, useValue: surfaces.tidbCloud },
       { provide: MetricsService, useValue: { countAdmitted: (surface: string) => surfaces.admitted.push(surface) } },
       { provide: TelemetryService, useValue: { emit: (event: unknown) => surfaces.events.push(event) } },
+      { provide: QuotaService, useValue: { status: () => DESCRIPTION.limits.quota } },
       { provide: SERVER_DESCRIPTION, useValue: { describe: () => DESCRIPTION } },
       { provide: CLOCK, useValue: { monotonicMs: () => 0, utcMs: () => 0 } },
       {
