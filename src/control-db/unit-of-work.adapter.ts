@@ -52,7 +52,7 @@ class UnitOfWork {
       timer = setTimeout(() => {
         this.expired = true;
         reject(new DatabaseError('TIMEOUT', this.outcome));
-        cutConnection(this.raw);
+        this.abandon();
       }, this.options.timeoutMs);
     });
     try {
@@ -65,6 +65,21 @@ class UnitOfWork {
     } finally {
       clearTimeout(timer);
     }
+  }
+
+  /**
+   * Ends a unit whose time is up, at once: what it still does must get into nobody else's transaction. The file's lock is
+   * let go before its handle is closed.
+   */
+  private abandon(): void {
+    cutConnection(this.raw);
+    if (!this.options.dialect.embedded) return;
+    try {
+      if (this.raw?.inTransaction === true) this.raw.exec?.('ROLLBACK');
+    } catch {
+      // Closing the handle ends the transaction as well.
+    }
+    this.options.onBroken();
   }
 
   private get outcome() {
@@ -124,13 +139,15 @@ class UnitOfWork {
   }
 
   private async cleanUp(): Promise<void> {
+    const { embedded } = this.options.dialect;
+    if (this.expired && embedded) return;
     if (!this.expired && !this.runner.isTransactionActive && this.raw?.inTransaction !== true) return;
     try {
       if (this.expired) throw new DatabaseError('TIMEOUT', this.outcome);
-      if (this.options.dialect.embedded) this.raw?.exec?.('ROLLBACK');
+      if (embedded) this.raw?.exec?.('ROLLBACK');
       else await this.runner.rollbackTransaction();
     } catch {
-      if (this.options.dialect.embedded) this.options.onBroken();
+      if (embedded) this.options.onBroken();
       cutConnection(this.raw);
     }
   }

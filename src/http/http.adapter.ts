@@ -58,7 +58,8 @@ export function createHttpAdapter(): HttpAdapter {
   fastify.addHook('onRoute', (options) => {
     const { method, url, config, onRequest = [] } = options;
     for (const one of [method].flat()) if (one !== 'HEAD') answers?.routes.add(one, url);
-    options.onRequest = [receive(httpRoute(url, config as RouteMark | undefined)), ...[onRequest].flat()];
+    const mark: unknown = config;
+    options.onRequest = [receive(httpRoute(url, mark as RouteMark | undefined)), ...[onRequest].flat()];
   });
   return {
     adapter,

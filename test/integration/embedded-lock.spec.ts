@@ -29,7 +29,7 @@ const INSTANCE = "INSERT INTO quota_instance (instance_id, last_batch, seen_at) 
 function seen(): string[] {
   const other = new Libsql(join(folder, 'control.db'));
   const rows = other.prepare('SELECT token_hash FROM confirm_nonce').all() as {
-    fingerprint: string;
+    token_hash: string;
   }[];
   other.close();
   return rows.map(({ token_hash: hash }) => hash);

@@ -69,15 +69,16 @@ describe.each(DATABASE_KINDS)('units of work on $title', ({ available, create, n
       await holder.run((manager) => manager.query(insert('a')));
       const touch = "UPDATE quota_instance SET seen_at = seen_at + 1 WHERE instance_id = 'a'";
       const begunMs = performance.now();
-      let outcome: unknown;
+      let given: Promise<unknown> | undefined;
       await holder
         .transaction(async (manager) => {
           await manager.query(touch);
-          outcome = await database.transaction((other) => other.query(touch)).catch((error: unknown) => error);
+          given = database.transaction((other) => other.query(touch)).catch((error: unknown) => error);
+          await given;
           await manager.query(touch);
         })
         .catch(() => undefined);
-      expect(outcome).toMatchObject({ name: 'DatabaseError', outcome: 'not-stored' });
+      expect(await given).toMatchObject({ name: 'DatabaseError', outcome: 'not-stored' });
       expect(performance.now() - begunMs).toBeLessThan(3_500);
       await database.transaction((manager) => manager.query(touch));
     });

@@ -25,6 +25,7 @@ import { errorBody, isModernRevision } from '../../src/errors/error-body.js';
 import { MetricsService } from '../../src/observability/metrics.service.js';
 import { TelemetryService } from '../../src/observability/telemetry.service.js';
 import type { Identity, IdentityKind } from '../../src/request/credential.js';
+import type { Surface } from '../../src/errors/error-body.js';
 import { type RequestContext, setRequestContext } from '../../src/request/request-context.js';
 import type { Outcome } from '../../src/tidb-cloud/outcome.js';
 import { TidbCloudService } from '../../src/tidb-cloud/tidb-cloud.service.js';
@@ -112,7 +113,7 @@ export async function startSurfaces(): Promise<Surfaces> {
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser('*', (_request, _payload, done) => done(null, undefined));
   fastify.addHook('onRequest', async (request, reply) => {
-    setRequestContext(request.raw, contextOf(surfaces.kind, reply));
+    setRequestContext(request.raw, contextOf(surfaces.kind, request.url === '/mcp' ? 'mcp' : 'v1', reply));
   });
   await app.listen(0, '127.0.0.1');
   surfaces.app = app;
@@ -149,14 +150,14 @@ function moduleOver(surfaces: Surfaces): new () => object {
   return SurfacesModule;
 }
 
-function contextOf(kind: IdentityKind, reply: FastifyReply): RequestContext {
+function contextOf(kind: IdentityKind, surface: Surface, reply: FastifyReply): RequestContext {
   const gone = new AbortController();
   reply.raw.on('close', () => {
     if (!reply.raw.writableFinished) gone.abort();
   });
   const credential = { kind: 'api-key', publicKey: 'pub', privateKey: 'private' } as const;
   const tenant = { identity: { kind, fingerprint: 'f'.repeat(64), credential }, session: { credential } };
-  return { tenant, signal: gone.signal } as unknown as RequestContext;
+  return { tenant, surface, signal: gone.signal } as unknown as RequestContext;
 }
 
 async function connect(url: string, era: 'legacy' | 'auto'): Promise<Client> {
