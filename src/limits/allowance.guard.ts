@@ -10,11 +10,11 @@ export class AllowanceGuard implements CanActivate {
   constructor(private readonly limits: LimitsService) {}
 
   canActivate(execution: ExecutionContext): boolean {
-    const http = execution.switchToHttp();
-    const { identity, tenant } = requestContext(http.getRequest<FastifyRequest>().raw);
+    const [request, reply] = execution.getArgs<[FastifyRequest, FastifyReply]>();
+    const { identity, tenant } = requestContext(request.raw);
     if (identity !== undefined && tenant !== undefined) {
       const { policy, state } = rateLimitFields(this.limits.allowance(identity));
-      http.getResponse<FastifyReply>().header('ratelimit-policy', policy).header('ratelimit', state);
+      reply.header('ratelimit-policy', policy).header('ratelimit', state);
     }
     return true;
   }

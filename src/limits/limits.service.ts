@@ -31,9 +31,10 @@ export class LimitsService {
   /** What a proven caller has left at the layers that are its own; charges nothing. */
   allowance(identity: Identity): Allowance {
     const { tenant, quota } = this.layers;
+    const { callsPerUtcDay, remaining } = quota.allowance(identity.fingerprint);
     return {
       tenant: tenant.level(identity, this.clock.monotonicMs()),
-      quota: { ...quota.allowance(identity.fingerprint), secondsToReset: quota.secondsToReset() },
+      quota: { callsPerUtcDay, remaining, secondsToReset: quota.secondsToReset() },
     };
   }
 }

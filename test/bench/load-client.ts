@@ -46,7 +46,7 @@ export interface Effort {
 /** The efforts of a full run and of a quick one. */
 export const EFFORT = {
   full: { rounds: 41, warmUp: 30_000, count: 4_000, connections: 64 },
-  quick: { rounds: 11, warmUp: 6_000, count: 2_000, connections: 64 },
+  quick: { rounds: 7, warmUp: 5_000, count: 1_500, connections: 64 },
 } as const satisfies Record<string, Effort>;
 
 /**

@@ -13,8 +13,8 @@ const PATH = 'GET /v1/capabilities';
 
 /** Target 5: tenants beside a scanner, and the server's memory under a flood of addresses. */
 export async function flood(quick: boolean): Promise<Section> {
-  const beside = await tenantsBesideScanner(quick ? 10 : 60);
-  const memory = await memoryUnderAddresses(quick ? 200_000 : 1_000_000);
+  const beside = await tenantsBesideScanner(quick ? 5 : 60);
+  const memory = await memoryUnderAddresses(quick ? 100_000 : 1_000_000);
   return { name: 'flood', title: '5. A flood beside tenants', rows: [...beside, ...memory] };
 }
 

@@ -12,7 +12,7 @@ const HOWS = ['product', 'row by row'] as const;
 /** Target 7: one flush of many tenants, as the product does it and with one statement a row. */
 export async function flush(quick: boolean): Promise<Section> {
   const sizes = quick ? [10_000] : [10_000, 100_000];
-  const rounds = quick ? 3 : 5;
+  const rounds = quick ? 1 : 5;
   const file = () => `sqlite:${join(mkdtempSync(join(tmpdir(), 'tidb-mcp-bench-')), 'control.db')}`;
   const databases = [
     { name: 'embedded file', url: file },

@@ -55,7 +55,12 @@ export async function mcp(effort: Effort): Promise<Section> {
     { name: 'product: tools/list, 2026-07-28', server: product, request: REQUESTS.modernList },
     { name: 'SDK 1.32, tools/list of 10', server: v1Many, request: REQUESTS.olderList },
   ].map((contender) => ({ ...contender, status: 200 }));
-  const fewer = { ...effort, rounds: Math.min(effort.rounds, 15), warmUp: effort.warmUp / 4, count: effort.count / 5 };
+  const fewer = {
+    ...effort,
+    rounds: Math.min(effort.rounds, 15),
+    warmUp: effort.warmUp / 5,
+    count: effort.count / 5,
+  };
   const cpu = await cpuPerRequest(load, contenders, fewer);
   await load.stop();
   const rows = contenders.map(({ name }) => {

@@ -32,7 +32,7 @@ export async function start(quick: boolean): Promise<Section> {
     }),
   };
   const all = new Map(Object.keys(servers).map((name) => [name, [] as Started[]]));
-  for (let round = 0; round < (quick ? 5 : 9); round += 1) {
+  for (let round = 0; round < (quick ? 3 : 9); round += 1) {
     for (const [name, how] of Object.entries(servers)) all.get(name)?.push(await startOnce(how, round === 0));
   }
   const rows = [...all].map(([what, runs]) => ({

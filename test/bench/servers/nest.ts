@@ -58,7 +58,9 @@ const guards: Record<string, Provider[]> = {
   throttler: [{ provide: APP_GUARD, useClass: ThrottlerGuard }],
   flexible: [{ provide: APP_GUARD, useClass: FlexibleGuard }],
 };
-const throttlers = LAYERS.map((name) => ({ name, limit: LIMIT, ttl: WINDOW_MS }));
+/** Its storage keeps every hit of the window: with a long one, hits that no limit ends would be all that is measured. */
+const ttl = REFUSES ? WINDOW_MS : 5;
+const throttlers = LAYERS.map((name) => ({ name, limit: LIMIT, ttl }));
 
 @Module({
   imports: process.env['GUARD'] === 'throttler' ? [ThrottlerModule.forRoot({ throttlers })] : [],
