@@ -65,7 +65,9 @@ export class Admission {
   pass(limit: Limit, context: RequestContext): Refusal | undefined {
     if (context.stage !== 'new') return context.refusal;
     const nowMs = this.momentOf(context);
-    const refusal = this.ask(limit, context, nowMs) ?? this.charge(limit, context, nowMs);
+    // The quota is asked by counting.
+    const asked = limit === 'quota' ? undefined : this.ask(limit, context, nowMs);
+    const refusal = asked ?? this.charge(limit, context, nowMs);
     if (refusal !== undefined) {
       this.giveBack(context, nowMs);
       return this.refuse(context, refusal);
