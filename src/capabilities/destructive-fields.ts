@@ -72,7 +72,7 @@ export function momentField(what: string) {
     .string()
     .regex(TIME, 'must be a time such as 2026-04-01T12:00:00Z')
     .refine((text) => !Number.isNaN(Date.parse(text)), 'must be a time that exists')
-    .describe(what);
+    .describe(`${what} RFC 3339.`);
 }
 
 function addressNumber(text: string): number {

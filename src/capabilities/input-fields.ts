@@ -18,12 +18,12 @@ export const pageFields = {
     .min(1, 'must be at least 1')
     .max(100, 'must be at most 100')
     .default(DEFAULT_PAGE_SIZE)
-    .describe(`How many items to answer, 1 to 100; ${DEFAULT_PAGE_SIZE} by default.`),
+    .describe('How many items to answer.'),
   pageToken: z
     .string()
     .regex(/^[ -~]{0,2048}$/, 'must be the nextPageToken of the page before: at most 2048 printable ASCII characters')
     .optional()
-    .describe('The `nextPageToken` of the page before, everything else unchanged; absent for the first page.'),
+    .describe('The nextPageToken of the page before, all else unchanged; none for the first page.'),
 };
 
 /** The output of a list: one page, and the token of the next one where there is one. The item's title names the page's. */

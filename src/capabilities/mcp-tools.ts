@@ -1,7 +1,7 @@
 import type { Tool } from '@modelcontextprotocol/server';
-import { toJsonSchema, toolOutputSchema } from './json-schema.js';
 import { type Operation, toolName } from './operation.js';
 import { OPERATIONS } from './operations.js';
+import { toolInputSchema, toolOutputSchema } from './tool-schema.js';
 
 /** Every operation by the name of its tool. */
 export const OPERATION_BY_TOOL: ReadonlyMap<string, Operation> = new Map(
@@ -21,8 +21,8 @@ function toTool(operation: Operation): Tool {
     name: toolName(operation),
     title: operation.title,
     description: operation.description,
-    inputSchema: toJsonSchema(operation.input, 'input'),
+    inputSchema: toolInputSchema(operation.input),
     outputSchema: toolOutputSchema(operation.output),
-    annotations: { title: operation.title, ...operation.annotations },
+    annotations: operation.annotations,
   };
 }

@@ -1,9 +1,11 @@
 import { Ajv } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { describe, expect, it } from 'vitest';
 import { DESTRUCTIVE_OPERATIONS } from '../../src/capabilities/destructive-operations.js';
 import { OPERATION_BY_TOOL, READ_ONLY_TOOL_LIST, TOOL_LIST } from '../../src/capabilities/mcp-tools.js';
 import { toolFailure } from '../../src/capabilities/mcp-result.js';
+import { argumentsOfAll, signature } from '../../src/capabilities/preflight-arguments.js';
 import { AppError } from '../../src/errors/app-error.js';
 
 const READERS = [
@@ -80,8 +82,8 @@ describe('The list of tools', () => {
   it.each(TOOL_LIST.tools)('describes $name completely', (tool) => {
     expect(tool.description?.length).toBeGreaterThan(40);
     const confirms = tool.name === 'tidb_confirm';
+    expect(tool.title).toBeTruthy();
     expect(tool.annotations).toMatchObject({
-      title: tool.title,
       readOnlyHint: !confirms,
       destructiveHint: confirms,
     });
@@ -103,7 +105,31 @@ describe('The list of tools', () => {
     }
   });
 
-  it('is small enough for any client', () => {
-    expect(JSON.stringify(TOOL_LIST).length).toBeLessThan(36_000);
+  it('costs a model less than 4,000 tokens', () => {
+    const sizes = TOOL_LIST.tools.map((tool) => [tool.name, countTokens(JSON.stringify(tool))] as const);
+    const total = countTokens(JSON.stringify(TOOL_LIST));
+    console.log([...sizes, ['tools/list', total] as const].map(([name, tokens]) => `${tokens} ${name}`).join('\n'));
+    expect(total).toBeLessThan(4_000);
+  });
+
+  it('says in words what its schemas no longer say by rules', () => {
+    const preflight = TOOL_LIST.tools.find(({ name }) => name === 'tidb_preflight')!;
+    for (const one of DESTRUCTIVE_OPERATIONS) expect(preflight.description).toContain(signature(one));
+    expect(preflight.description).toContain('restore_cluster(snapshot | pointInTime)');
+    expect(preflight.description).toContain('delete_branch(clusterId, branchId)');
+    expect(preflight.description).toContain('Show the summary to the user before you confirm.');
+    const { properties } = preflight.inputSchema as unknown as { properties: { arguments: { properties: object } } };
+    expect(properties.arguments.properties).toMatchObject({
+      displayName: { type: 'string', description: expect.stringMatching(/4 to 64.*create_branch: 1 to 64/) as string },
+      autoScaling: { required: ['minRcu', 'maxRcu'] },
+    });
+  });
+
+  it('never refuses by its schema what an operation takes', () => {
+    for (const one of DESTRUCTIVE_OPERATIONS) {
+      const members = Object.keys(one.arguments.shape);
+      const { properties } = argumentsOfAll(DESTRUCTIVE_OPERATIONS) as { properties: object };
+      expect(Object.keys(properties)).toEqual(expect.arrayContaining(members));
+    }
   });
 });

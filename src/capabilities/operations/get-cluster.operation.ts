@@ -9,7 +9,7 @@ export const getClusterOperation = defineOperation({
   name: 'get_cluster',
   title: 'Get a cluster',
   description:
-    'Answers one TiDB Cloud Starter or Essential cluster: state, plan, region, version, endpoints to connect to, the prefix of its SQL users, spending limit, scaling, backup schedule, labels.',
+    'Answers one TiDB Cloud Starter or Essential cluster: state, plan, region, version, endpoints to connect to, the prefix of its SQL users, spending limit, scaling, backup schedule (UTC), labels.',
   input: z.strictObject({ clusterId: idField('The id of the cluster, from the list of clusters.') }),
   output: cluster,
   annotations: READS_TIDB_CLOUD,

@@ -2,23 +2,19 @@ import { z } from 'zod';
 import { DESTRUCTIVE_NAMES } from '../../confirm/destructive-operation.js';
 import { DESTRUCTIVE_OPERATIONS } from '../destructive-operations.js';
 import { effects } from '../../confirm/effects.js';
-import { toJsonSchema } from '../json-schema.js';
 import { defineOperation } from '../operation.js';
+import { argumentsOfAll, signature } from '../preflight-arguments.js';
 
 /** The first step of every operation that changes something. */
 export const preflightOperation = defineOperation({
   name: 'preflight',
   title: 'Preflight an operation that changes something',
-  description: `Looks at what an operation would do and answers it in words (summary) and as data (effects), with a token to confirm it by; changes nothing. Show the summary to the user before you confirm. Operations: ${DESTRUCTIVE_OPERATIONS.map(({ name, description }) => `${name}: ${description}`).join(' ')}`,
+  description: `Looks at what an operation would do and answers it in words (summary) and as data (effects), with a token to confirm it by; changes nothing. Show the summary to the user before you confirm. Operations: ${DESTRUCTIVE_OPERATIONS.map((one) => `${signature(one)}: ${one.description}`).join(' ')}`,
   input: z.strictObject({
     operation: z.enum(DESTRUCTIVE_NAMES).describe('What to do.'),
     arguments: z
       .looseObject({})
-      .meta({
-        anyOf: DESTRUCTIVE_OPERATIONS.map((one) =>
-          Object.assign({ title: one.name }, toJsonSchema(one.arguments, 'input')),
-        ),
-      })
+      .meta(argumentsOfAll(DESTRUCTIVE_OPERATIONS))
       .describe('The arguments of that operation.'),
   }),
   output: z
