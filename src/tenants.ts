@@ -54,7 +54,9 @@ export async function manageTenants(action: Action, options: Options, config: Co
       process.stderr.write(`${error.message}\n`);
       return EXIT.misused;
     }
-    process.stderr.write(`The control database could not be used (${errorCode(error)}); nothing was changed.\n`);
+    const { advice } = error as { advice?: unknown };
+    const told = typeof advice === 'string' ? ` ${advice}` : '';
+    process.stderr.write(`The control database could not be used (${errorCode(error)}); nothing was changed.${told}\n`);
     return EXIT.unavailable;
   }
 }
@@ -100,11 +102,11 @@ async function readFingerprint(options: Options, config: Config): Promise<string
 }
 
 async function connect(database: ControlDatabaseService): Promise<void> {
-  let code = 'TIMEOUT';
-  database.listen({ connectFailed: (reason) => (code = reason) });
+  let failure: { code: string; advice?: string | undefined } = { code: 'TIMEOUT' };
+  database.listen({ connectFailed: (code, advice) => (failure = { code, advice }) });
   database.open();
   for (let waitedMs = 0; !database.isConnected; waitedMs += POLL_MS) {
-    if (waitedMs >= CONNECT_MS) throw Object.assign(new Error('not connected'), { code });
+    if (waitedMs >= CONNECT_MS) throw Object.assign(new Error('not connected'), failure);
     await pause(POLL_MS);
   }
 }

@@ -3,6 +3,7 @@ import type { EntityManager } from 'typeorm';
 import { CONFIG, type Config } from '../config/config.js';
 import { type ControlDbOptions, describeControlDb, parseControlDbUrl } from '../config/control-db-url.js';
 import { backoffMs } from './backoff.js';
+import { connectAdvice } from './connect-advice.js';
 import { type ControlConnection, createControlConnection } from './data-source.adapter.js';
 import { DatabaseError, errorCode, isBusy, isSchemaMissing } from './database-error.js';
 import { migrate } from './migrate.adapter.js';
@@ -15,8 +16,8 @@ import { within } from './within.adapter.js';
 export interface ConnectionListener {
   /** The database is connected and migrated, for the first time or again. */
   connected?(): void;
-  /** A try to connect or to migrate has failed; the next one follows by itself. */
-  connectFailed?(code: string): void;
+  /** A try to connect or to migrate has failed; the next one follows by itself. `advice` where somebody has to act. */
+  connectFailed?(code: string, advice?: string): void;
 }
 
 const RECONNECT = { firstMs: 250, longestMs: 15_000 };
@@ -48,6 +49,8 @@ export class ControlDatabaseService implements OnApplicationShutdown {
   private attempted: ControlConnection | undefined;
   /** Connects since the last unit of work that succeeded: one that connects and then can't work backs off too. */
   private attempts = 0;
+  /** Told once, and not at every try. */
+  private advised: string | undefined;
   private opened = false;
   private closed = false;
   private closing: Promise<void> | undefined;
@@ -152,11 +155,12 @@ export class ControlDatabaseService implements OnApplicationShutdown {
       await this.establish(connection);
       if (this.closed) return await this.dispose(connection);
       this.connection = connection;
+      this.advised = undefined;
       this.logger.log(`Connected to ${this.target}.`);
       for (const listener of this.listeners) listener.connected?.();
     } catch (error) {
       if (connection !== undefined) await this.dispose(connection);
-      this.connectFailed(errorCode(error));
+      this.connectFailed(error);
     }
   }
 
@@ -174,11 +178,15 @@ export class ControlDatabaseService implements OnApplicationShutdown {
     }
   }
 
-  private connectFailed(code: string): void {
+  private connectFailed(error: unknown): void {
     if (this.closed) return;
     this.connectLater();
-    this.logger.debug(`Connecting to ${this.target} failed (${code}).`);
-    for (const listener of this.listeners) listener.connectFailed?.(code);
+    const [code, advice] = [errorCode(error), connectAdvice(error)];
+    const message = `Connecting to ${this.target} failed (${code}).`;
+    if (advice === undefined || advice === this.advised) this.logger.debug(message);
+    else this.logger.warn(`${message} ${advice}`);
+    this.advised = advice;
+    for (const listener of this.listeners) listener.connectFailed?.(code, advice);
   }
 
   private connectLater(): void {

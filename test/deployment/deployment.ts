@@ -2,8 +2,9 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.adapter.js';
-import { DATABASE_KINDS, type ScratchDatabase } from '../support/control-databases.js';
-import { freePort, instanceEnv, type Running, startInstance, startNginx } from './processes.js';
+import { DATABASE_KINDS, type DatabaseKind, type ScratchDatabase } from '../support/control-databases.js';
+import { freePort } from '../support/free-port.js';
+import { instanceEnv, type Running, startInstance, startNginx } from './processes.js';
 import { tool } from './tools.js';
 
 /** The program in front of the instances. */
@@ -24,7 +25,7 @@ const KEYS = ['ONE', 'TWO', 'THREE', 'FOUR'].map((name) => ({
 /** A tenant's key, as a bearer credential. */
 export const credential = (index: number): string => `${KEYS[index]?.publicKey}:${KEYS[index]?.privateKey}`;
 
-/** Two instances on a MySQL-protocol server, behind nginx, in front of a sandbox. */
+/** Two instances on one database server, behind nginx, in front of a sandbox. */
 export interface Deployment {
   readonly url: string;
   readonly nginx: Running;
@@ -35,52 +36,47 @@ export interface Deployment {
   stop(): Promise<void>;
 }
 
-/** Which control database a deployment has, and what stands between it and the instances. */
-export interface DeployedDatabase {
-  readonly kind: (typeof DATABASE_KINDS)[number];
-  /** Answers the URL that the instances get in place of the database's own. */
-  through?(url: string): Promise<string>;
-}
-
-/** Starts one; `overrides` are variables of both instances. What was begun is ended where a part does not start. */
+/**
+ * Starts one; `overrides` are variables of both instances, `create` makes their database. What was begun is ended where a
+ * part does not start.
+ */
 export async function startDeployment(
   overrides: Record<string, string>,
-  database: DeployedDatabase = byDefault(),
+  create: DatabaseKind['create'] = byDefault(),
 ): Promise<Deployment> {
   const undo: (() => unknown)[] = [];
   const stop = async (): Promise<void> => {
     for (const step of undo.splice(0).toReversed()) await step();
   };
   try {
-    return { ...(await startParts(overrides, database, undo)), stop };
+    return { ...(await startParts(overrides, create, undo)), stop };
   } catch (error) {
     await stop();
     throw error;
   }
 }
 
-function byDefault(): DeployedDatabase {
+function byDefault(): DatabaseKind['create'] {
   if (mysql === undefined) throw new Error('There is no suite for MySQL-protocol servers.');
-  return { kind: mysql };
+  return mysql.create;
 }
 
 async function startParts(
   overrides: Record<string, string>,
-  { kind, through }: DeployedDatabase,
+  create: DatabaseKind['create'],
   undo: (() => unknown)[],
 ): Promise<Omit<Deployment, 'stop'>> {
   const folder = mkdtempSync(join(tmpdir(), 'deployment-'));
   undo.push(() => rmSync(folder, { recursive: true, force: true }));
   chmodSync(folder, 0o755);
-  const database = await kind.create();
+  const database = await create();
   undo.push(() => database.drop());
   const sandbox: Sandbox = await startSandbox({ rateLimitPerMinute: 100_000, keys: KEYS });
   undo.push(() => sandbox.close());
-  const url = through === undefined ? database.url : await through(database.url);
   const ports: [number, number] = [await freePort(), await freePort()];
   const startOne = (index: 0 | 1) =>
     startInstance(`instance-${index + 1}`, folder, {
-      ...instanceEnv(ports[index], sandbox, url),
+      ...instanceEnv(ports[index], sandbox, database.url),
       ...overrides,
     });
   // One after the other, so that there is always one to be ended.

@@ -5,9 +5,10 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freePort } from '../support/free-port.js';
 import { BuildContext, carryOut, parseDockerfile, type Stage, textsOf } from './dockerfile.js';
 import { dockerFile, ROOT } from './files.js';
-import { freePort, type Running, start, untilAnswers } from './processes.js';
+import { type Running, start, untilAnswers } from './processes.js';
 
 const stages = parseDockerfile(dockerFile('Dockerfile'));
 const image = stages.at(-1) as Stage;

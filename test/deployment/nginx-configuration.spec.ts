@@ -5,9 +5,10 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { freePort } from '../support/free-port.js';
 import { ask, rpc } from '../support/test-server.js';
 import { dockerFile } from './files.js';
-import { freePort, type Running, startNginx } from './processes.js';
+import { type Running, startNginx } from './processes.js';
 import { runTool, tool } from './tools.js';
 
 const nginxTool = tool('nginx', ['-v']);

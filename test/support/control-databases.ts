@@ -61,8 +61,8 @@ export function createFile(): Promise<ScratchDatabase> {
   });
 }
 
-async function createMysql(): Promise<ScratchDatabase> {
-  const admin = MYSQL_URL ?? '';
+/** A database on the MySQL-protocol server whose administrator's URL this is. */
+export async function createMysql(admin: string): Promise<ScratchDatabase> {
   const name = scratchName();
   const query = async (url: string, sql: string) => {
     const connection = await mysql.createConnection({ uri: url, dateStrings: true, supportBigNumbers: true });
@@ -78,8 +78,8 @@ async function createMysql(): Promise<ScratchDatabase> {
   return { url, query: (sql) => query(url, sql), drop: async () => void (await query(admin, `DROP DATABASE ${name}`)) };
 }
 
-async function createPostgres(): Promise<ScratchDatabase> {
-  const admin = POSTGRES_URL ?? '';
+/** A database on the PostgreSQL server whose administrator's URL this is. */
+export async function createPostgres(admin: string): Promise<ScratchDatabase> {
   const name = scratchName();
   const query = async (connectionString: string, sql: string) => {
     const client = new pg.Client({ connectionString });
@@ -109,9 +109,9 @@ function serverKind(
 /** The three kinds, also the ones that can't be reached here, so that a report says what was skipped. */
 export const DATABASE_KINDS: readonly DatabaseKind[] = [
   { name: 'libsql', title: 'libsql', available: true, commit: '', create: createFile },
-  serverKind('MySQL protocol', 'TEST_MYSQL_URL', 'COMMIT', createMysql),
+  serverKind('MySQL protocol', 'TEST_MYSQL_URL', 'COMMIT', () => createMysql(MYSQL_URL ?? '')),
   // Its texts end in a zero; without that, READ COMMITTED would do.
-  serverKind('PostgreSQL', 'TEST_POSTGRES_URL', 'COMMIT\0', createPostgres),
+  serverKind('PostgreSQL', 'TEST_POSTGRES_URL', 'COMMIT\0', () => createPostgres(POSTGRES_URL ?? '')),
 ];
 
 /** The kinds that are servers of their own, reached over the network. */
