@@ -35,7 +35,10 @@ function argumentsOf(schema: DestructiveOperation['arguments']): Arguments {
 /** What both take: no rule of only one of them stays, and the words of both are told. */
 function either(before: Schema, said: Schema, name: string): Schema {
   const common = Object.entries(before).filter(([keyword, value]) => same(value, said[keyword]));
-  return { ...Object.fromEntries(common), description: `${String(before.description)} For ${name}: ${String(said.description)}` };
+  return {
+    ...Object.fromEntries(common),
+    description: `${String(before.description)} For ${name}: ${String(said.description)}`,
+  };
 }
 
 function same(one: unknown, other: unknown): boolean {
