@@ -75,10 +75,10 @@ export class ProofService {
     return this.identifier.identify(request, onV1, addressKey, utcDay);
   }
 
-  /** Whether the identity's proof holds now. */
-  isProven(identity: Identity): boolean {
+  /** Whether the identity's proof holds at this moment of the monotonic clock. */
+  isProven(identity: Identity, nowMs: number): boolean {
     if (identity.kind !== 'shared' && !this.identifier.isAccepted(identity)) return false;
-    return this.setOf(identity).has(identity.fingerprint, this.clock.monotonicMs());
+    return this.setOf(identity).has(identity.fingerprint, nowMs);
   }
 
   /** The identity's validated context while it lives. */

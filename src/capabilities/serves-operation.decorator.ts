@@ -1,4 +1,5 @@
 import { applyDecorators, Header, HttpCode, RequestMapping, RequestMethod, UseInterceptors } from '@nestjs/common';
+import { RouteSchema } from '@nestjs/platform-fastify';
 import {
   ApiBody,
   ApiOperation,
@@ -50,6 +51,8 @@ export function ServesOperation(operation: Operation): MethodDecorator {
     RequestMapping({ path: route.path, method: RequestMethod[route.method] }),
     HttpCode(200),
     Header('Cache-Control', 'no-store'),
+    // Fastify writes answers by it: in half the time, and nothing that the schema does not name.
+    RouteSchema({ response: { 200: toJsonSchema(operation.output, 'output') } }),
     Call(),
     ApiOperation({
       operationId: route.operationId,

@@ -42,7 +42,7 @@ export class EntryService {
    */
   enter(request: FastifyRequest, reply: FastifyReply, route: HttpRoute): RequestContext {
     const { raw } = request;
-    const mark = hasEmpty(request.params) ? NO_ROUTE.mark : route.mark;
+    const mark = route.hasParameters && hasEmpty(request.params) ? NO_ROUTE.mark : route.mark;
     const context = findRequestContext(raw) ?? this.first(mark, raw, reply.raw);
     context.call = mark.call === true;
     return context;

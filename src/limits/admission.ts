@@ -25,7 +25,7 @@ export interface Layers {
 /** What admission asks and tells around it. */
 export interface AdmissionPorts {
   monotonicMs(): number;
-  isProven(identity: Identity): boolean;
+  isProven(identity: Identity, nowMs: number): boolean;
   /** A request was turned away; told once a request. */
   refused(context: RequestContext, refusal: Refusal): void;
   /** A request met an overflow bucket at pre-auth. */
@@ -154,7 +154,7 @@ export class Admission {
 
   /** The identity where its proof holds; looked at once a request, so that all layers see the same. */
   private provenIdentity(context: RequestContext): Identity | undefined {
-    context.proven ??= context.identity !== undefined && this.ports.isProven(context.identity);
+    context.proven ??= context.identity !== undefined && this.ports.isProven(context.identity, this.momentOf(context));
     return context.proven ? context.identity : undefined;
   }
 }

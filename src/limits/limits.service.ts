@@ -21,7 +21,7 @@ export class LimitsService {
     proof.attachBuckets(layers.tenant);
     this.admission = new Admission(layers, {
       monotonicMs: () => clock.monotonicMs(),
-      isProven: (identity) => proof.isProven(identity),
+      isProven: (identity, nowMs) => proof.isProven(identity, nowMs),
       refused: (context, refusal) => report.refused(context, refusal),
       overflowed: () => report.overflowed(),
     });
@@ -31,10 +31,9 @@ export class LimitsService {
   /** What a proven caller has left at the layers that are its own; charges nothing. */
   allowance(identity: Identity): Allowance {
     const { tenant, quota } = this.layers;
-    const { callsPerUtcDay, remaining } = quota.allowance(identity.fingerprint);
     return {
       tenant: tenant.level(identity, this.clock.monotonicMs()),
-      quota: { callsPerUtcDay, remaining, secondsToReset: quota.secondsToReset() },
+      quota: quota.allowance(identity.fingerprint),
     };
   }
 }

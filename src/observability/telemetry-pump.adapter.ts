@@ -1,11 +1,11 @@
-import type { TelemetryKind } from './telemetry-event.js';
+import { type TelemetryEvent, telemetryLine } from './telemetry-event.js';
 import { TelemetryQueue } from './telemetry-queue.js';
 import type { TelemetrySink } from './telemetry-sink.js';
 
-/** An event that waits for the sink: written already, so that the request that made it is free to go. */
+/** An event that waits for the sink; it is written when it leaves, so that what waits is small. */
 export interface Waiting {
-  readonly line: string;
-  readonly kind: TelemetryKind;
+  readonly event: TelemetryEvent;
+  readonly atUtcMs: number;
   /** The refusals that it stands for; 0 for every other kind. */
   readonly representsCount: number;
 }
@@ -13,11 +13,10 @@ export interface Waiting {
 /** Told once of every event that was offered and taken: whether the sink has it, or why not. */
 export type Settled = (event: Waiting, arrived: boolean, reason?: string) => void;
 
-/**
- * Events a batch: small enough that a pipe with an awake reader takes it at once, and more than one turn of the event
- * loop makes, or they would grow old in the queue and cost their collection.
- */
+/** Events a batch: small enough that a pipe with an awake reader takes it at once. */
 const BATCH = 512;
+/** How long the first event of a batch waits for company: each write is a call to the system. */
+const LINGER_MS = 5;
 
 /**
  * Moves events from a bounded queue to the sink, one batch at a time and never within the caller's turn, so that a slow
@@ -32,7 +31,7 @@ export class TelemetryPump {
 
   constructor(
     private readonly sink: TelemetrySink,
-    queueMax: number,
+    private readonly queueMax: number,
     private readonly settled: Settled,
   ) {
     this.#queue = new TelemetryQueue(queueMax);
@@ -75,17 +74,20 @@ export class TelemetryPump {
   #schedule(): void {
     if (this.#scheduled || this.#inFlight.length > 0) return;
     this.#scheduled = true;
-    setImmediate(() => {
+    const send = () => {
       this.#scheduled = false;
       this.#send();
-    });
+    };
+    // A whole batch waits for nothing, and a short queue would overflow meanwhile.
+    if (this.#queue.size >= BATCH || this.queueMax <= BATCH) setImmediate(send);
+    else setTimeout(send, LINGER_MS);
   }
 
   #send(): void {
     if (this.#closed || this.#inFlight.length > 0 || this.#queue.size === 0) return;
     const batch = this.#queue.take(BATCH);
     this.#inFlight = batch;
-    const lines = batch.map((event) => event.line);
+    const lines = batch.map(({ event, atUtcMs }) => telemetryLine(event, atUtcMs));
     try {
       this.sink.write(lines, (arrived, reason) => this.#finish(batch, arrived, reason));
     } catch {

@@ -6,7 +6,7 @@ import type { Limit } from '../request/request-context.js';
 import { LIMITS, SURFACES } from './labels.js';
 import { LossReport } from './loss-report.js';
 import { MetricsService } from './metrics.service.js';
-import { type TelemetryEvent, telemetryLine } from './telemetry-event.js';
+import type { TelemetryEvent } from './telemetry-event.js';
 import { TelemetryPump, type Waiting } from './telemetry-pump.adapter.js';
 import { TelemetrySampler } from './telemetry-sampler.js';
 import { COLLECTOR_SINK, TELEMETRY_SINK, type TelemetrySink } from './telemetry-sink.js';
@@ -125,7 +125,7 @@ export class TelemetryService implements OnApplicationBootstrap, OnApplicationSh
 
   /** Queues an event, and where there is a collector its copy; only what the first queue takes is copied. */
   #offer(event: TelemetryEvent, representsCount: number): boolean {
-    const waiting = { line: telemetryLine(event, this.clock.utcMs()), kind: event.event, representsCount };
+    const waiting = { event, atUtcMs: this.clock.utcMs(), representsCount };
     if (this.#pump?.offer(waiting) !== true) return false;
     if (this.#copies?.offer(waiting) === false) this.metrics.countCollectorEvent('dropped');
     return true;
@@ -159,10 +159,10 @@ export class TelemetryService implements OnApplicationBootstrap, OnApplicationSh
     await this.#pump?.idle(SETTLE_MS);
   }
 
-  #settled(event: Waiting, arrived: boolean, reason: string | undefined): void {
+  #settled({ event, representsCount }: Waiting, arrived: boolean, reason: string | undefined): void {
     const result = arrived ? 'sent' : 'dropped';
-    this.metrics.countTelemetry(event.kind, result);
-    this.metrics.countRepresented(result, event.representsCount);
+    this.metrics.countTelemetry(event.event, result);
+    if (representsCount > 0) this.metrics.countRepresented(result, representsCount);
     if (!arrived) this.#report.lost(reason);
   }
 }

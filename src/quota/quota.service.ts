@@ -49,10 +49,11 @@ export class QuotaService {
     return this.counter.isExhausted(tenant);
   }
 
-  /** Calls per UTC day of the tenant, and how many of them are left. */
-  allowance(tenant: string): { callsPerUtcDay: number; remaining: number } {
+  /** Calls per UTC day of the tenant, how many of them are left, and whole seconds until they are whole again. */
+  allowance(tenant: string): { callsPerUtcDay: number; remaining: number; secondsToReset: number } {
     const callsPerUtcDay = this.limits.limitOf(tenant);
-    return { callsPerUtcDay, remaining: Math.max(0, callsPerUtcDay - this.counter.used(tenant)) };
+    const remaining = Math.max(0, callsPerUtcDay - this.counter.used(tenant));
+    return { callsPerUtcDay, remaining, secondsToReset: this.secondsToReset() };
   }
 
   /** Whole seconds, at least 1, to the next UTC midnight. */
