@@ -118,10 +118,14 @@ export class ControlDatabaseService implements OnApplicationShutdown {
 
   private async unit<T>(transaction: boolean, work: (manager: EntityManager) => Promise<T>): Promise<T> {
     const connection = this.connection;
-    if (connection === undefined) throw new DatabaseError(this.closed ? 'CLOSED' : 'NOT_CONNECTED', 'not-stored');
+    if (connection === undefined) throw this.absent();
     const onBroken = () => this.reconnect(connection);
     const options = { dialect: this.dialect, transaction, timeoutMs: UNIT_TIMEOUT_MS, onBroken };
-    const run = () => runUnitOfWork(connection.dataSource, options, work);
+    const run = async () => {
+      // While this unit waited for its turn, the connection may have been given up.
+      if (this.connection !== connection) throw this.absent();
+      return runUnitOfWork(connection.dataSource, options, work);
+    };
     try {
       const result = this.dialect.embedded ? await this.inTurn(run) : await run();
       this.attempts = 0;
@@ -130,6 +134,10 @@ export class ControlDatabaseService implements OnApplicationShutdown {
       if (isSchemaMissing(errorCode(error))) this.reconnect(connection);
       throw error;
     }
+  }
+
+  private absent(): DatabaseError {
+    return new DatabaseError(this.closed ? 'CLOSED' : 'NOT_CONNECTED', 'not-stored');
   }
 
   /** TypeORM has one connection to a file, so units take turns; a file that is held elsewhere is tried again. */
@@ -203,9 +211,13 @@ export class ControlDatabaseService implements OnApplicationShutdown {
     if (!this.closed) this.connectLater();
   }
 
+  /** Ends a connection; that to the file in its turn, because a unit under way goes on with its handle. */
   private async dispose(connection: ControlConnection): Promise<void> {
+    const { dataSource } = connection;
+    const destroy = () => dataSource.destroy();
     try {
-      if (connection.dataSource.isInitialized) await within(CLOSE_TIMEOUT_MS, connection.dataSource.destroy());
+      if (!dataSource.isInitialized) return;
+      await within(CLOSE_TIMEOUT_MS, this.dialect.embedded ? this.queue.runRegardless(destroy) : destroy());
     } catch {
       // It is going away either way.
     } finally {

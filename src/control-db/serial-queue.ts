@@ -14,6 +14,11 @@ export class SerialQueue {
   /** Runs `work` after everything handed over before it, and settles as it does; rejects where the queue is full. */
   run<T>(work: () => Promise<T>): Promise<T> {
     if (this.isFull) return Promise.reject(new Error(`more than ${this.ceiling} pieces of work wait`));
+    return this.runRegardless(work);
+  }
+
+  /** As {@link run}, also where the queue is full: for what puts an end to the others' work. */
+  runRegardless<T>(work: () => Promise<T>): Promise<T> {
     this.waiting += 1;
     const result = this.tail.then(work);
     this.tail = result.then(this.leave, this.leave);

@@ -16,6 +16,7 @@ export interface UnitOptions {
 interface RawConnection {
   /** The embedded file's handle alone has these: statements that leave nothing prepared behind, whatever they come to. */
   exec?(sql: string): unknown;
+  readonly open?: boolean;
   readonly inTransaction?: boolean;
   readonly stream?: { destroy(): void };
   readonly connection?: { readonly stream?: { destroy(): void } };
@@ -68,18 +69,25 @@ class UnitOfWork {
   }
 
   /**
-   * Ends a unit whose time is up, at once: what it still does must get into nobody else's transaction. The file's lock is
-   * let go before its handle is closed.
+   * Ends a unit whose time is up, at once: what it still does must get into nobody else's transaction, and not into the
+   * file either. The file's lock is let go before its handle is closed.
    */
   private abandon(): void {
     cutConnection(this.raw);
     if (!this.options.dialect.embedded) return;
+    // The file has one runner, whose prepared statements outlive the handle; it takes none of them from here on.
+    Object.assign(this.runner, { isReleased: true });
     try {
-      if (this.raw?.inTransaction === true) this.raw.exec?.('ROLLBACK');
+      if (this.holdsFile) this.raw?.exec?.('ROLLBACK');
     } catch {
       // Closing the handle ends the transaction as well.
     }
     this.options.onBroken();
+  }
+
+  /** Only of an open handle may this be asked: libsql ends the whole process where a closed one is. */
+  private get holdsFile(): boolean {
+    return this.raw?.open === true && this.raw.inTransaction === true;
   }
 
   private get outcome() {
@@ -92,7 +100,10 @@ class UnitOfWork {
       this.refuseWhenExpired();
       await this.setUpSession();
       if (this.options.dialect.embedded) return await this.onFile(work);
-      return this.options.transaction ? await this.inTransaction(work) : await work(this.runner.manager);
+      if (this.options.transaction) return await this.inTransaction(work);
+      // Each statement is its own COMMIT.
+      this.committing = true;
+      return await work(this.runner.manager);
     } catch (error) {
       await this.cleanUp();
       throw error;
@@ -141,7 +152,7 @@ class UnitOfWork {
   private async cleanUp(): Promise<void> {
     const { embedded } = this.options.dialect;
     if (this.expired && embedded) return;
-    if (!this.expired && !this.runner.isTransactionActive && this.raw?.inTransaction !== true) return;
+    if (!this.expired && !this.runner.isTransactionActive && !this.holdsFile) return;
     try {
       if (this.expired) throw new DatabaseError('TIMEOUT', this.outcome);
       if (embedded) this.raw?.exec?.('ROLLBACK');
