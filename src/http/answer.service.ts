@@ -17,6 +17,12 @@ import { closesConnection } from './unread-body.js';
 
 const CHALLENGES = ['Basic realm="tidb-cloud-mcp", charset="UTF-8"', 'Bearer realm="tidb-cloud-mcp"'];
 
+/** Where MCP clients without a credential try to sign in; they show what they are answered there to their user. */
+const SIGN_IN_PATHS: ReadonlySet<string> = new Set(['/register', '/authorize', '/token']);
+const NO_SIGN_IN =
+  'Nobody signs in here: send a TiDB Cloud API key in the Authorization header, as Bearer PUBLIC:PRIVATE or as Basic.';
+const NOTHING_HERE = 'There is nothing at this path. MCP is at POST /mcp, REST at /v1/, see /docs.';
+
 /** Codes of failures that the frameworks find, by their status. */
 const FRAMEWORK_CODES = new Map<number, ErrorCode>([
   [400, 'INVALID_ARGUMENT'],
@@ -128,9 +134,10 @@ export class AnswerService {
 
   /** What a request gets that no route answers: 405 where its path has other methods, 404 otherwise. */
   unmatched({ url = '', method = '' }: IncomingMessage): AppError {
-    const allow = this.routes.methodsOf(pathText(url));
+    const path = pathText(url);
+    const allow = this.routes.methodsOf(path);
     if (allow.length === 0 || allow.includes(method)) {
-      return new AppError('NOT_FOUND', 'There is nothing at this path. MCP is at POST /mcp, REST at /v1/, see /docs.');
+      return new AppError('NOT_FOUND', SIGN_IN_PATHS.has(path) ? NO_SIGN_IN : NOTHING_HERE);
     }
     return new AppError('METHOD_NOT_ALLOWED', `This path takes ${allow.join(', ')} only.`, { allow });
   }
