@@ -88,13 +88,20 @@ export class AuthService {
         throw REFUSED;
       }
     }
-    this.proof.use(tenant.identity);
+    if (this.proof.use(tenant.identity)) this.revalidate(tenant.identity);
     context.tenant = tenant;
     return tenant;
   }
 
+  /** No request waits for it: the context serves on. Where the pool has no place, a later use tries again. */
+  private revalidate(identity: Identity): void {
+    if (this.pool.runInBackground(identity)) this.proof.noteTry(identity);
+  }
+
   private async validate(identity: Identity, signal: AbortSignal): Promise<Verdict> {
-    const session: UpstreamSession = { credential: identity.credential };
+    // A context that still serves keeps its session: its nonces, and what is known of TiDB Cloud's own limit.
+    const serving = this.proof.context(identity);
+    const session: UpstreamSession = serving?.session ?? { credential: identity.credential };
     const validation: Validation = await this.upstream.validate(session, signal);
     this.metrics.countAuth(validation.kind);
     if (validation.kind === 'unavailable') {
@@ -104,6 +111,8 @@ export class AuthService {
       this.proof.reject(identity);
       return 'rejected';
     }
+    // What was forgotten while it was asked about again proves itself at the door, as everything that was forgotten.
+    if (serving !== undefined && !this.proof.isProven(identity)) return { retryAfterSeconds: 1 };
     return this.takeIn({ identity, session });
   }
 

@@ -8,6 +8,7 @@ import type { Credential, Identity, TenantContext } from '../request/credential.
 import { TenantLimitsService } from '../tenant-limits/tenant-limits.service.js';
 import { type IdentifiedRequest, Identifier, isShared, type SharedIdentity } from './identify.js';
 import { type ForgetReason, ProvenCredentials } from './proven-credentials.js';
+import { RevalidationTimes } from './revalidation.js';
 import { NO_BUCKETS, type TenantBuckets } from './tenant-buckets.js';
 
 const DAY_MS = 86_400_000;
@@ -47,8 +48,10 @@ export class ProofService {
     const lives = {
       provenIdleMs: config.provenTtlSeconds * 1000,
       contextIdleMs: config.contextIdleSeconds * 1000,
-      contextMaxAgeMs: config.contextMaxAgeSeconds * 1000,
+      revalidation: new RevalidationTimes(config.contextMaxAgeSeconds * 1000, Math.random),
     };
+    // A shared token is accepted by its match alone: there is nobody to ask about it.
+    const sharedLives = { ...lives, revalidation: new RevalidationTimes(0, Math.random) };
     const buckets: TenantBuckets = {
       waitForPlace: (identity, nowMs) => this.buckets.waitForPlace(identity, nowMs),
       join: (identity, nowMs) => this.buckets.join(identity, nowMs),
@@ -59,7 +62,7 @@ export class ProofService {
       forgotten: (identity: Identity, reason: ForgetReason) => this.onForgotten(identity, reason),
     };
     this.own = new ProvenCredentials(config.provenMax, lives, buckets, listener);
-    this.shared = new ProvenCredentials(Math.max(1, maxSharedIdentities(config)), lives, buckets, listener);
+    this.shared = new ProvenCredentials(Math.max(1, maxSharedIdentities(config)), sharedLives, buckets, listener);
     metrics.gauge('tidb_mcp_proven_credentials', () => this.count());
   }
 
@@ -96,9 +99,14 @@ export class ProofService {
     this.setOf(context.identity).prove(context, this.clock.monotonicMs());
   }
 
-  /** Notes that a request passed the four layers and authentication. */
-  use(identity: Identity): void {
-    this.setOf(identity).use(identity.fingerprint, this.clock.monotonicMs());
+  /** Notes that a request passed the four layers and authentication; answers whether a revalidation is due. */
+  use(identity: Identity): boolean {
+    return this.setOf(identity).use(identity.fingerprint, this.clock.monotonicMs());
+  }
+
+  /** See {@link ProvenCredentials.noteTry}. */
+  noteTry(identity: Identity): void {
+    this.setOf(identity).noteTry(identity.fingerprint, this.clock.monotonicMs());
   }
 
   /** Forgets a credential that the upstream rejected. */

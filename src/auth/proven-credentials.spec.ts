@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Identity, TenantContext } from '../request/credential.js';
 import { ProvenCredentials } from './proven-credentials.js';
+import { RevalidationTimes } from './revalidation.js';
 import type { TenantBuckets } from './tenant-buckets.js';
 
 const HOUR = 3_600_000;
@@ -25,13 +26,16 @@ const listener = {
   proven: ({ fingerprint }: Identity) => void events.push(`proven ${fingerprint}`),
   forgotten: ({ fingerprint }: Identity, reason: string) => void events.push(`${reason} ${fingerprint}`),
 };
-const lives = { provenIdleMs: 24 * HOUR, contextIdleMs: HOUR / 2, contextMaxAgeMs: 0 };
+let random: number;
+const maxAge = (ms: number) => ({ revalidation: new RevalidationTimes(ms, () => random) });
+const lives = { provenIdleMs: 24 * HOUR, contextIdleMs: HOUR / 2, ...maxAge(0) };
 const set = (max = 10, changed: Partial<typeof lives> = {}) =>
   new ProvenCredentials(max, { ...lives, ...changed }, buckets, listener);
 
 beforeEach(() => {
   events = [];
   placeWait = 0;
+  random = 0;
 });
 
 describe('The set of proven credentials', () => {
@@ -86,15 +90,52 @@ describe('The set of proven credentials', () => {
     expect(proven.has('a', 10.5 * HOUR)).toBe(true);
   });
 
-  it('validates even a busy credential again once its context has reached the maximum age', () => {
-    const proven = set(10, { contextMaxAgeMs: HOUR });
+  it('says at a use that even a busy credential is to be validated again, and serves meanwhile for one more interval', () => {
+    const proven = set(10, maxAge(HOUR));
     proven.prove(context('a'), 0);
-    for (let t = 0; t < HOUR; t += HOUR / 4) proven.use('a', t);
-    expect(proven.context('a', HOUR - 1)).toBeDefined();
-    expect(proven.context('a', HOUR)).toBeUndefined();
-    proven.prove(context('a'), HOUR);
-    expect(proven.context('a', HOUR)).toBeDefined();
+    for (let t = 0; t < HOUR; t += HOUR / 4) expect(proven.use('a', t)).toBe(false);
+    for (let t = HOUR; t < 2 * HOUR; t += HOUR / 4) {
+      expect(proven.context('a', t)).toBeDefined();
+      expect(proven.use('a', t)).toBe(true);
+    }
+    expect([proven.context('a', 2 * HOUR), proven.has('a', 2 * HOUR)]).toEqual([undefined, true]);
+    proven.prove(context('a'), 2 * HOUR);
+    expect([proven.context('a', 2 * HOUR), proven.use('a', 3 * HOUR - 1)]).toEqual([context('a'), false]);
     expect(events.filter((event) => event === 'proven a')).toHaveLength(1);
+  });
+
+  it('spreads over a quarter of the interval what was validated together', () => {
+    const proven = set(10, maxAge(HOUR));
+    for (const [name, part] of Object.entries({ a: 0, b: 0.5, c: 0.999 })) {
+      random = part;
+      proven.prove(context(name), 0);
+    }
+    const due = (nowMs: number) => ['a', 'b', 'c'].filter((name) => proven.use(name, nowMs));
+    expect([due(HOUR - 1), due(HOUR), due(1.125 * HOUR), due(1.25 * HOUR)]).toEqual([
+      [],
+      ['a'],
+      ['a', 'b'],
+      ['a', 'b', 'c'],
+    ]);
+  });
+
+  it('asks again after longer and longer pauses while a revalidation comes to nothing', () => {
+    const proven = set(10, maxAge(HOUR));
+    proven.prove(context('a'), 0);
+    const tries: number[] = [];
+    for (let t = 0; t < 2 * HOUR; t += HOUR / 80) {
+      if (!proven.use('a', t)) continue;
+      proven.noteTry('a', t);
+      tries.push(t / HOUR);
+    }
+    expect(tries).toEqual([1, 1.125, 1.375, 1.875]);
+  });
+
+  it('takes no revalidation for a use', () => {
+    const proven = set(10, maxAge(HOUR / 4));
+    proven.prove(context('a'), 0);
+    proven.prove(context('a'), HOUR / 2 - 1);
+    expect([proven.context('a', HOUR / 2 - 1), proven.context('a', HOUR / 2)]).toEqual([context('a'), undefined]);
   });
 
   it('does not take a newcomer in while the bucket that would leave finds no place', () => {

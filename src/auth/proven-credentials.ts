@@ -1,4 +1,5 @@
 import type { Identity, TenantContext } from '../request/credential.js';
+import type { RevalidationTimes } from './revalidation.js';
 import type { TenantBuckets } from './tenant-buckets.js';
 
 /** Why a credential left the set. Spec: "A credential leaves the set in three ways". */
@@ -10,8 +11,8 @@ export interface ProofLives {
   readonly provenIdleMs: number;
   /** A validated context ends this long after its last use. */
   readonly contextIdleMs: number;
-  /** A context is validated again after this, however busy it is; 0: never. */
-  readonly contextMaxAgeMs: number;
+  /** When a context is validated again, however busy it is. */
+  readonly revalidation: RevalidationTimes;
 }
 
 /** What happened to the set, for whoever counts and tells. */
@@ -24,7 +25,12 @@ interface Entry {
   readonly identity: Identity;
   lastUsedMs: number;
   context: TenantContext | undefined;
-  validatedAtMs: number;
+  /** From when on a use sets off a revalidation. */
+  revalidateAtMs: number;
+  /** Revalidations begun since the context was last validated. */
+  tries: number;
+  /** When the context has reached twice its maximum age. */
+  contextEndsAtMs: number;
   older: Entry | undefined;
   newer: Entry | undefined;
 }
@@ -56,19 +62,27 @@ export class ProvenCredentials {
   context(fingerprint: string, nowMs: number): TenantContext | undefined {
     const entry = this.entries.get(fingerprint);
     if (entry === undefined || this.isExpired(entry, nowMs)) return undefined;
-    if (nowMs - entry.lastUsedMs >= this.lives.contextIdleMs) return undefined;
-    const { contextMaxAgeMs } = this.lives;
-    return contextMaxAgeMs > 0 && nowMs - entry.validatedAtMs >= contextMaxAgeMs ? undefined : entry.context;
+    if (this.isIdle(entry, nowMs)) return undefined;
+    return nowMs >= entry.contextEndsAtMs ? undefined : entry.context;
   }
 
-  /** Notes a use: a request that passed the four layers and authentication. Refreshes proof and context. */
-  use(fingerprint: string, nowMs: number): void {
+  /**
+   * Notes a use: a request that passed the four layers and authentication. Refreshes proof and context; answers whether
+   * the context is due to be validated again while it serves.
+   */
+  use(fingerprint: string, nowMs: number): boolean {
+    const entry = this.entries.get(fingerprint);
+    if (entry === undefined) return false;
+    this.refresh(entry, nowMs);
+    return nowMs >= entry.revalidateAtMs;
+  }
+
+  /** A revalidation has begun: should it come to nothing, the next one is due only after a pause. */
+  noteTry(fingerprint: string, nowMs: number): void {
     const entry = this.entries.get(fingerprint);
     if (entry === undefined) return;
-    entry.lastUsedMs = nowMs;
-    if (entry === this.newest) return;
-    this.unlink(entry);
-    this.append(entry);
+    entry.tries += 1;
+    entry.revalidateAtMs = this.lives.revalidation.retryAt(nowMs, entry.tries);
   }
 
   /**
@@ -87,7 +101,8 @@ export class ProvenCredentials {
     const known = this.entries.get(identity.fingerprint);
     if (known !== undefined) return this.renew(known, context, nowMs);
     if (this.entries.size >= this.max && this.oldest !== undefined) this.remove(this.oldest, 'evicted', nowMs);
-    const fresh = { identity, lastUsedMs: nowMs, context, validatedAtMs: nowMs, older: undefined, newer: undefined };
+    const times = this.timesOf(nowMs);
+    const fresh = { identity, lastUsedMs: nowMs, context, ...times, older: undefined, newer: undefined };
     this.entries.set(identity.fingerprint, fresh);
     this.append(fresh);
     this.buckets.join(identity, nowMs);
@@ -104,7 +119,7 @@ export class ProvenCredentials {
   sweep(nowMs: number): void {
     this.dropExpired(nowMs);
     for (let entry = this.oldest; entry !== undefined; entry = entry.newer) {
-      if (nowMs - entry.lastUsedMs < this.lives.contextIdleMs) break;
+      if (!this.isIdle(entry, nowMs)) break;
       entry.context = undefined;
     }
   }
@@ -118,10 +133,22 @@ export class ProvenCredentials {
   private renew(entry: Entry, context: TenantContext, nowMs: number): void {
     const wasExpired = this.isExpired(entry, nowMs);
     if (wasExpired) this.listener.forgotten(entry.identity, 'expired');
-    entry.context = context;
-    entry.validatedAtMs = nowMs;
-    this.use(entry.identity.fingerprint, nowMs);
+    // Validating a context that still serves is no use of it.
+    if (this.isIdle(entry, nowMs)) this.refresh(entry, nowMs);
+    Object.assign(entry, this.timesOf(nowMs), { context });
     if (wasExpired) this.listener.proven(entry.identity);
+  }
+
+  private timesOf(nowMs: number): Pick<Entry, 'revalidateAtMs' | 'tries' | 'contextEndsAtMs'> {
+    const { revalidation } = this.lives;
+    return { revalidateAtMs: revalidation.dueAt(nowMs), tries: 0, contextEndsAtMs: revalidation.endsAt(nowMs) };
+  }
+
+  private refresh(entry: Entry, nowMs: number): void {
+    entry.lastUsedMs = nowMs;
+    if (entry === this.newest) return;
+    this.unlink(entry);
+    this.append(entry);
   }
 
   /** Expired proofs stand at the old end. One whose bucket finds no place yet stays until it does; it proves nothing. */
@@ -130,6 +157,10 @@ export class ProvenCredentials {
       if (this.buckets.waitForPlace(this.oldest.identity, nowMs) > 0) return;
       this.remove(this.oldest, 'expired', nowMs);
     }
+  }
+
+  private isIdle(entry: Entry, nowMs: number): boolean {
+    return nowMs - entry.lastUsedMs >= this.lives.contextIdleMs;
   }
 
   private isExpired(entry: Entry, nowMs: number): boolean {

@@ -126,6 +126,45 @@ describe('The pool of validations', () => {
     expect(started.map(({ name }) => name)).toEqual(['a', 'c']);
   });
 
+  it('revalidates in the background once at a time for a credential, and whoever comes meanwhile shares it', async () => {
+    const one = pool({ reservedForProven: 3 });
+    expect([one.runInBackground(identity('a')), one.runInBackground(identity('a'))]).toEqual([true, false]);
+    const gone = new AbortController();
+    const calls = [one.run(identity('a'), true, gone.signal), one.run(identity('a'), true, stay)];
+    gone.abort();
+    expect(await calls[0]).toBeUndefined();
+    expect([started.length, started[0]!.signal.aborted]).toEqual([1, false]);
+    started[0]!.answer('yes');
+    expect(await calls[1]).toBe('yes');
+    await settled();
+    expect(one.runInBackground(identity('a'))).toBe(true);
+  });
+
+  it('takes no place from a caller for what runs in the background', async () => {
+    const one = pool({ running: 6, reservedForProven: 3 });
+    const background = ['a', 'b', 'c'].map((name) => one.runInBackground(identity(name)));
+    expect(background).toEqual([true, true, false]);
+    for (const name of ['u', 'v', 'w', 'wait']) void one.run(identity(name), false, stay);
+    void one.run(identity('known'), true, stay);
+    expect(started.map(({ name }) => name)).toEqual(['a', 'b', 'u', 'v', 'w', 'known']);
+    started[0]!.answer('yes');
+    await settled();
+    void one.run(identity('known-2'), true, stay);
+    expect([one.runInBackground(identity('c')), timers.length]).toEqual([false, 1]);
+  });
+
+  it('goes on after a fault in the background', async () => {
+    const limits = { running: 2, reservedForProven: 2, waiting: 0, waitingUnproven: 0, waitMs: 1 };
+    const one = new ValidationPool<string>(
+      () => Promise.reject(new Error('broken')),
+      limits,
+      () => () => {},
+    );
+    expect(one.runInBackground(identity('a'))).toBe(true);
+    await settled();
+    expect(one.runInBackground(identity('a'))).toBe(true);
+  });
+
   it('tells every waiter of a fault, and goes on', async () => {
     const one = new ValidationPool<string>(
       () => Promise.reject(new Error('broken')),

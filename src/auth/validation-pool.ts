@@ -40,6 +40,7 @@ export class ValidationPool<R> {
   private readonly flights = new Map<string, Flight<R>>();
   private readonly queue = { proven: new Set<Flight<R>>(), unproven: new Set<Flight<R>>() };
   private readonly running = { proven: 0, unproven: 0 };
+  private inBackground = 0;
 
   constructor(
     private readonly validate: Validate<R>,
@@ -67,6 +68,24 @@ export class ValidationPool<R> {
       flight.waiters -= 1;
       if (flight.waiters === 0) this.abandon(flight);
     }
+  }
+
+  /**
+   * Starts the revalidation of a proven credential that nobody waits for, and says whether it did: not beside another
+   * validation of the credential, never to wait for a place, and never in the last place of the reserve, which is kept
+   * for who does wait.
+   */
+  runInBackground(identity: Identity): boolean {
+    const isFull = this.inBackground >= this.limits.reservedForProven - 1 || !this.mayStart(true);
+    if (isFull || this.flights.has(identity.fingerprint)) return false;
+    const flight = this.open(identity, true);
+    if (flight === undefined) return false;
+    this.inBackground += 1;
+    // Waiters may join it and leave: it is seen through all the same.
+    flight.waiters += 1;
+    const ended = (): void => void (this.inBackground -= 1);
+    flight.result.then(ended, ended);
+    return true;
   }
 
   private open(identity: Identity, proven: boolean): Flight<R> | undefined {

@@ -103,7 +103,7 @@ const credentials = {
   contextMaxAgeSeconds: setting(
     kind.seconds(0),
     '0',
-    'A busy credential is validated again after this long, so that a revoked key is noticed. 0: never.',
+    'A busy credential is validated again after this long and up to a quarter of it more, in the background, so that a revoked key is noticed; at twice this age the next request waits for it. 0: never.',
   ),
   provenTtlSeconds: setting(kind.seconds(), '86400', 'The proof of a credential ends this long after its last use.'),
   provenMax: setting(

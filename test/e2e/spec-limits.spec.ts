@@ -268,7 +268,7 @@ describe('Where the numbers are approximate', () => {
     server.sandbox.rejectKey(server.sandbox.publicKey);
     server.clock.advance(59_000);
     expect(await served(server, 1, bearer(keyOf(server)))).toBe(1);
-    server.clock.advance(1000);
+    server.clock.advance(61_000);
     expect((await ask(`${server.url}/v1/capabilities`, bearer(keyOf(server)))).status).toBe(401);
   });
 
