@@ -1,7 +1,6 @@
 import { Client as ClientV2, StreamableHTTPClientTransport as TransportV2 } from '@modelcontextprotocol/client';
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as TransportV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 
 /** A kind of client that people's agents are built on, and the revision that it ends up with here. */
 export const SDK_CLIENTS = {
@@ -45,7 +44,7 @@ export async function connect(kind: SdkClient, url: string, headers: Record<stri
   const address = new URL(`${url}/mcp`);
   const failure = await attempt(() =>
     client instanceof ClientV1
-      ? client.connect(new TransportV1(address, options) as Transport)
+      ? client.connect(new TransportV1(address, options))
       : client.connect(new TransportV2(address, options)),
   );
   return {
