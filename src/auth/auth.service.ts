@@ -112,7 +112,7 @@ export class AuthService {
       return 'rejected';
     }
     // What was forgotten while it was asked about again proves itself at the door, as everything that was forgotten.
-    if (serving !== undefined && !this.proof.isProven(identity)) return { retryAfterSeconds: 1 };
+    if (serving !== undefined && !this.proof.isProven(identity, this.proof.nowMs())) return { retryAfterSeconds: 1 };
     return this.takeIn({ identity, session });
   }
 

@@ -78,6 +78,11 @@ export class ProofService {
     return this.identifier.identify(request, onV1, addressKey, utcDay);
   }
 
+  /** The moment by which proofs and contexts live: monotonic milliseconds. */
+  nowMs(): number {
+    return this.clock.monotonicMs();
+  }
+
   /** Whether the identity's proof holds at this moment of the monotonic clock. */
   isProven(identity: Identity, nowMs: number): boolean {
     if (identity.kind !== 'shared' && !this.identifier.isAccepted(identity)) return false;
