@@ -27,7 +27,9 @@ export function routeInput(operation: Operation): RouteInput {
   const numbers = new Set(allowed.filter((name) => isNumber(operation.input.shape[name])));
   return {
     read(params, query, body) {
-      const raw: Record<string, unknown> = { ...(hasBody ? members(body) : {}), ...(params as object) };
+      const raw: Record<string, unknown> = hasBody
+        ? { ...members(body), ...(params as object) }
+        : { ...(params as object) };
       const issues: InputIssue[] = [];
       for (const [name, value] of Object.entries((query ?? {}) as Record<string, unknown>)) {
         if (!allowed.includes(name)) issues.push(unknownName(name, allowed));

@@ -71,7 +71,7 @@ export class EntryService {
     // Health checks and scrapes come past the proxy, and say nothing about it.
     if (identified) this.note(client, raw);
     const identity = identified ? this.proof.identify(raw, surface === 'v1', client.key) : undefined;
-    const context = new HttpRequestContext(surface, client, identity, { request: raw, response });
+    const context = new HttpRequestContext(surface, client, identity, raw, response);
     setRequestContext(raw, context);
     return context;
   }

@@ -121,9 +121,20 @@ function unanswerable(raw: IncomingMessage): AppError | undefined {
   if (EXPECTATION_FAILED in raw) {
     return new AppError('INVALID_ARGUMENT', 'Expect: only 100-continue is allowed.', { status: 417 });
   }
+  if (hasTwoHosts(raw.rawHeaders)) return new AppError('INVALID_ARGUMENT', 'The request names more than one Host.');
   const type = raw.headers['content-type'];
   if (type === undefined || MEDIA_TYPE.test(type)) return undefined;
   return new AppError('UNSUPPORTED_MEDIA_TYPE', 'The Content-Type is malformed; application/json is allowed.');
+}
+
+/** RFC 9112, 3.2: Node keeps the first, and whoever stands in front may have gone by another. */
+function hasTwoHosts(rawHeaders: readonly string[]): boolean {
+  let hosts = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]!;
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+  }
+  return hosts > 1;
 }
 
 const SHUTTING_DOWN = 'This instance is shutting down. Retry in 1s; another instance takes the call.';

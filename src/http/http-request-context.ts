@@ -35,9 +35,10 @@ export class HttpRequestContext implements RequestContext {
     readonly surface: Surface,
     readonly client: ClientAddress,
     public identity: Identity | undefined,
-    private readonly exchange: { readonly request: IncomingMessage; readonly response: ServerResponse },
+    { headers }: Pick<IncomingMessage, 'headers'>,
+    private readonly response: ServerResponse,
   ) {
-    const revision = exchange.request.headers['mcp-protocol-version'];
+    const revision = headers['mcp-protocol-version'];
     this.modern = typeof revision === 'string' && isModernRevision(revision);
   }
 
@@ -45,7 +46,7 @@ export class HttpRequestContext implements RequestContext {
   get signal(): AbortSignal {
     if (this.controller === undefined) {
       const controller = (this.controller = new AbortController());
-      const { response } = this.exchange;
+      const { response } = this;
       if (response.destroyed && !response.writableFinished) controller.abort();
       else response.once('close', () => (response.writableFinished ? undefined : controller.abort()));
     }

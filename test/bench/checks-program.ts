@@ -106,11 +106,9 @@ async function productCheck(keys: number): Promise<Check> {
     const identity = identify(addressOf(n));
     if (identity !== undefined) proof.prove({ identity, session: { credential: identity.credential } });
   }
-  const exchange = { request: { headers: {} }, response: {} } as unknown as ConstructorParameters<
-    typeof HttpRequestContext
-  >[3];
+  const response = {} as unknown as ConstructorParameters<typeof HttpRequestContext>[4];
   return (key) => {
-    const context = new HttpRequestContext('v1', client, identify(key), exchange);
+    const context = new HttpRequestContext('v1', client, identify(key), { headers: {} }, response);
     context.call = true;
     for (const limit of ORDER) admission.pass(limit, context);
     if (context.stage !== 'admitted') throw new Error('A check that was to be admitted was refused.');

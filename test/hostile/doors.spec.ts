@@ -135,6 +135,17 @@ describe('A page of an allowed origin', () => {
   );
 });
 
+describe('A request that names two hosts', () => {
+  it.each(['/v1/capabilities', '/mcp', '/nowhere'])('is paid for and refused: %s', async (path) => {
+    const text = `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nHOST: evil.example\r\n\r\n`;
+    for (let i = 0; i < 5; i += 1) {
+      const answer = await sendRaw(server.port, [text]);
+      expect([answer.status, answer.body]).toEqual([400, expect.stringContaining('more than one Host')]);
+    }
+    expect((await sendRaw(server.port, [text])).status).toBe(429);
+  });
+});
+
 describe('The admin token', () => {
   it('is not guessed faster than pre-auth allows, however the guess is spelled', async () => {
     const guesses = [
