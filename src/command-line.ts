@@ -21,6 +21,7 @@ export interface Options {
   readonly from?: string;
   readonly fingerprint?: string;
   readonly 'key-stdin'?: boolean;
+  readonly subject?: string;
   readonly rps?: string;
   readonly burst?: string;
   readonly 'daily-quota'?: string;
@@ -44,6 +45,7 @@ const OPTIONS: Partial<Record<Command, Record<string, ParseArgsOptionDescriptor>
   tenants: {
     fingerprint: { type: 'string' },
     'key-stdin': { type: 'boolean' },
+    subject: { type: 'string' },
     rps: { type: 'string' },
     burst: { type: 'string' },
     'daily-quota': { type: 'string' },
@@ -109,11 +111,9 @@ export function helpText(): string {
     'check --explain "X-Forwarded-For: 1.2.3.4" --from 10.0.0.1',
     '  Say which client address a request with these headers, from this connection, would be counted under.',
     'tenants list',
-    'tenants show|set|clear --fingerprint HEX | --key-stdin  [--rps N] [--burst N] [--daily-quota N]',
+    'tenants show|set|clear --fingerprint HEX | --key-stdin | --subject SUB  [--rps N] [--burst N] [--daily-quota N]',
     '  --key-stdin reads the credential (public:private, or a token) from standard input.',
-    '',
-    'check prints what is in force, with warnings and risks, on standard output. What is wrong goes to standard error,',
-    '  one a line, as it does where another command is started with it.',
+    '  --subject names whose OAuth tokens they are, as TIDB_MCP_OAUTH_USERINFO_URL says.',
     '',
     'Everything is configured by environment variables (TIDB_MCP_*, TIDB_CLOUD_*); `check` lists them all.',
     'Exit status: 0 after a clean stop, 78 for a mistake in the configuration or the command line, 1 for anything else.',

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { Logger } from '@nestjs/common';
 import { parseConfig } from './config/parse-config.js';
 import { type Sandbox, startSandbox } from './sandbox/sandbox.adapter.js';
 import { runServer, untilToldToStop } from './serve.js';
@@ -17,6 +18,7 @@ export async function startDemo(env: Readonly<Record<string, string | undefined>
     TIDB_MCP_TELEMETRY: 'file:./data/demo-telemetry.jsonl',
     TIDB_MCP_LOG_LEVEL: 'warn',
     TIDB_MCP_SHUTDOWN_GRACE_SECONDS: '0',
+    TIDB_MCP_OAUTH_USERINFO_URL: sandbox.userinfoUrl,
     TIDB_MCP_ADMIN_TOKEN: randomBytes(16).toString('hex'),
     ...set(env),
     TIDB_MCP_SERVERLESS_API_URL: sandbox.serverlessUrl,
@@ -27,10 +29,9 @@ export async function startDemo(env: Readonly<Record<string, string | undefined>
     await sandbox.close();
     return EXIT_CONFIGURATION;
   }
-  const say = (sentence: string): void => void process.stdout.write(`${sentence}\n`);
-  const running = await runServer(parsed.config, undefined, say);
+  const running = await runServer(parsed.config);
   process.stdout.write(welcome(running.url, sandbox, parsed.config.adminToken ?? ''));
-  await untilToldToStop(running, say);
+  await untilToldToStop(running, new Logger('Demo'));
   await sandbox.close();
   return 0;
 }
@@ -64,6 +65,10 @@ A first call, which proves the key:
 
 The same operation as an agent calls it:
   curl -sS -u '${key}' -H 'Content-Type: application/json' -H 'Accept: application/json, text/event-stream' -d '${rpc}' ${url}/mcp
+
+Two OAuth tokens of one subject are one tenant, which has used two calls after both:
+  curl -sS -H 'Authorization: Bearer ${sandbox.token}' ${url}/v1/capabilities
+  curl -sS -H 'Authorization: Bearer ${sandbox.issueToken(sandbox.subject)}' ${url}/v1/capabilities
 
 The limits in force, and what is left of today's quota:
   curl -sS -u '${key}' ${url}/v1/capabilities

@@ -93,5 +93,6 @@ function controlDbUrlOf({ declared, controlDbUrl }: Config): string {
 function localTenant({ tidbCloudPublicKey, tidbCloudPrivateKey }: Config): TenantContext | undefined {
   if (tidbCloudPublicKey === undefined || tidbCloudPrivateKey === undefined) return undefined;
   const credential = { kind: 'api-key', publicKey: tidbCloudPublicKey, privateKey: tidbCloudPrivateKey } as const;
-  return { identity: { kind: 'api-key', fingerprint: fingerprintOf(credential), credential }, session: { credential } };
+  const fingerprint = fingerprintOf(credential);
+  return { identity: { kind: 'api-key', fingerprint, tenant: fingerprint, credential }, session: { credential } };
 }

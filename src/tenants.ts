@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { parseCredential } from './auth/authorization.js';
-import { fingerprintOf, tokenFingerprintOf } from './auth/identify.js';
+import { fingerprintOf, subjectTenantOf, tokenFingerprintOf } from './auth/identify.js';
 import type { Options, TENANT_ACTIONS } from './command-line.js';
 import type { Config } from './config/config.js';
 import { ConfigModule } from './config/config.module.js';
@@ -85,10 +85,15 @@ function readNumber(
 }
 
 async function readFingerprint(options: Options, config: Config): Promise<string> {
-  const { fingerprint } = options;
-  const fromInput = options['key-stdin'] === true;
-  if ((fingerprint === undefined) === !fromInput)
-    throw new Misuse('Name the tenant by --fingerprint or by --key-stdin, one of the two.');
+  const { fingerprint, subject } = options;
+  const named = [fingerprint, subject, options['key-stdin'] === true ? '' : undefined];
+  if (named.filter((name) => name !== undefined).length !== 1)
+    throw new Misuse('Name the tenant by --fingerprint, by --key-stdin or by --subject, one of the three.');
+  const { oauthUserinfoUrl } = config;
+  if (subject !== undefined) {
+    if (oauthUserinfoUrl !== undefined) return subjectTenantOf(oauthUserinfoUrl, subject);
+    throw new Misuse('--subject needs the TIDB_MCP_OAUTH_USERINFO_URL of the servers.');
+  }
   if (fingerprint !== undefined) {
     if (/^[0-9a-f]{64}$/.test(fingerprint)) return fingerprint;
     throw new Misuse('--fingerprint takes the whole fingerprint: 64 lower-case hex digits.');
@@ -98,6 +103,8 @@ async function readFingerprint(options: Options, config: Config): Promise<string
   const credential = parseCredential({ scheme: 'bearer', text: given });
   if (credential === undefined)
     throw new Misuse('Standard input holds no credential: public:private or a token is expected.');
+  if (credential.kind === 'oauth' && oauthUserinfoUrl !== undefined)
+    throw new Misuse('With TIDB_MCP_OAUTH_USERINFO_URL a token is counted under its subject: use --subject.');
   return fingerprintOf(credential);
 }
 

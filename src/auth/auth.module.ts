@@ -5,12 +5,13 @@ import { TenantLimitsModule } from '../tenant-limits/tenant-limits.module.js';
 import { TidbCloudModule } from '../tidb-cloud/tidb-cloud.module.js';
 import { AuthGuard } from './auth.guard.js';
 import { AuthService } from './auth.service.js';
+import { CredentialCheck } from './credential-check.service.js';
 import { ProofService } from './proof.service.js';
 
 /** From a credential to an identity, and from an identity to a proven tenant. */
 @Module({
   imports: [ObservabilityModule, QuotaModule, TenantLimitsModule, TidbCloudModule],
-  providers: [ProofService, AuthService, AuthGuard],
+  providers: [ProofService, CredentialCheck, AuthService, AuthGuard],
   exports: [ProofService, AuthService, AuthGuard],
 })
 export class AuthModule {}

@@ -5,9 +5,8 @@ import { REFUSED } from '../errors/refused.js';
 import { MetricsService } from '../observability/metrics.service.js';
 import { QuotaService } from '../quota/quota.service.js';
 import type { Identity, TenantContext, UpstreamSession } from '../request/credential.js';
-import type { RequestContext } from '../request/request-context.js';
-import type { Validation } from '../tidb-cloud/outcome.js';
-import { TidbCloudService } from '../tidb-cloud/tidb-cloud.service.js';
+import type { Refusal, RequestContext } from '../request/request-context.js';
+import { CredentialCheck } from './credential-check.service.js';
 import { isShared, type SharedIdentity } from './identify.js';
 import { ProofService } from './proof.service.js';
 import { VALIDATION_POOL, ValidationPool } from './validation-pool.js';
@@ -34,7 +33,7 @@ export class AuthService {
   constructor(
     @Inject(CONFIG) config: Config,
     private readonly proof: ProofService,
-    private readonly upstream: TidbCloudService,
+    private readonly credentials: CredentialCheck,
     private readonly quota: QuotaService,
     private readonly metrics: MetricsService,
   ) {
@@ -48,7 +47,7 @@ export class AuthService {
   /**
    * The context that the call's operation works with. Synchronous while the context is cached.
    * @throws AppError UNAUTHENTICATED, UPSTREAM_UNAVAILABLE; REFUSED where the call's credential proved itself just now
-   *   and its day's quota is used up
+   *   and its tenant's bucket is empty or its day's quota used up
    */
   authenticate(context: RequestContext): TenantContext | Promise<TenantContext> {
     const { identity } = context;
@@ -78,17 +77,22 @@ export class AuthService {
     return this.admit(context, verdict);
   }
 
-  /** The last step before the operation: a credential that proved itself at this very door pays its day's call here. */
+  /**
+   * The last step before the operation: a credential that proved itself at this very door pays its day's call here, and
+   * a further token of a known subject a token of its tenant's bucket.
+   */
   private admit(context: RequestContext, tenant: TenantContext): TenantContext {
-    const { fingerprint } = tenant.identity;
+    const { identity } = tenant;
+    context.identity = identity;
+    const paysToken = context.proven !== true && tenant.isFurtherToken === true;
+    const retryAfterSeconds = paysToken ? this.proof.secondsToToken(identity) : 0;
+    if (retryAfterSeconds > 0) refuse(context, { limit: 'tenant', retryAfterSeconds });
     if (context.taken.quota < 0) {
-      context.taken.quota = this.quota.tryCount(fingerprint);
-      if (context.taken.quota < 0) {
-        context.refusal = { limit: 'quota', retryAfterSeconds: this.quota.secondsToReset() };
-        throw REFUSED;
-      }
+      context.taken.quota = this.quota.tryCount(identity.tenant);
+      if (context.taken.quota < 0) refuse(context, { limit: 'quota', retryAfterSeconds: this.quota.secondsToReset() });
     }
-    if (this.proof.use(tenant.identity)) this.revalidate(tenant.identity);
+    if (paysToken) context.taken.tenant = this.proof.takeToken(identity);
+    if (this.proof.use(identity)) this.revalidate(identity);
     context.tenant = tenant;
     return tenant;
   }
@@ -102,25 +106,24 @@ export class AuthService {
     // A context that still serves keeps its session: its nonces, and what is known of TiDB Cloud's own limit.
     const serving = this.proof.context(identity);
     const session: UpstreamSession = serving?.session ?? { credential: identity.credential };
-    const validation: Validation = await this.upstream.validate(session, signal);
-    this.metrics.countAuth(validation.kind);
-    if (validation.kind === 'unavailable') {
-      return { retryAfterSeconds: validation.retryAfterSeconds ?? UNAVAILABLE_SECONDS };
-    }
-    if (validation.kind === 'rejected') {
+    const checked = await this.credentials.check(identity, session, signal);
+    this.metrics.countAuth(checked.kind);
+    if (checked.kind === 'unavailable') return { retryAfterSeconds: checked.retryAfterSeconds ?? UNAVAILABLE_SECONDS };
+    if (checked.kind === 'rejected') {
       this.proof.reject(identity);
       return 'rejected';
     }
     // What was forgotten while it was asked about again proves itself at the door, as everything that was forgotten.
     if (serving !== undefined && !this.proof.isProven(identity, this.proof.nowMs())) return { retryAfterSeconds: 1 };
-    return this.takeIn({ identity, session });
+    const isFurtherToken = this.proof.knowsSubject(checked.identity);
+    return this.takeIn({ identity: checked.identity, session, isFurtherToken });
   }
 
   private takeIn(tenant: TenantContext): TenantContext | { retryAfterSeconds: number } {
     const waitMs = this.proof.waitToProve(tenant.identity);
     if (waitMs > 0) return { retryAfterSeconds: Math.min(MAX_PLACE_WAIT_SECONDS, Math.ceil(waitMs / 1000)) };
     this.proof.prove(tenant);
-    this.quota.noteAccepted(tenant.identity.fingerprint);
+    this.quota.noteAccepted(tenant.identity.tenant);
     return tenant;
   }
 
@@ -128,7 +131,7 @@ export class AuthService {
   private acceptShared(context: RequestContext, identity: SharedIdentity): TenantContext {
     const settled = this.proof.settle(identity);
     if (settled !== identity && context.taken.quota >= 0) {
-      this.quota.uncount(identity.fingerprint, context.taken.quota);
+      this.quota.uncount(identity.tenant, context.taken.quota);
       context.taken.quota = -1;
     }
     context.identity = settled;
@@ -139,6 +142,11 @@ export class AuthService {
     if ('retryAfterSeconds' in verdict) throw unavailable(verdict.retryAfterSeconds);
     return verdict;
   }
+}
+
+function refuse(context: RequestContext, refusal: Refusal): never {
+  context.refusal = refusal;
+  throw REFUSED;
 }
 
 function unauthenticated(message: string): AppError {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Identifier, type IdentifierOptions, isShared } from './identify.js';
+import { Identifier, type IdentifierOptions, isShared, subjectTenantOf, withTenant } from './identify.js';
 
 const SHARED = 'shared-token-of-the-workspace';
 const server = { kind: 'api-key' as const, publicKey: 'server', privateKey: 'secret' };
@@ -175,6 +175,22 @@ describe('An accepted credential', () => {
     const one = identifier();
     one.accept(one.identify(request('Bearer token'), false, '', 0)!);
     expect(one.identify(request(basic('token')), false, '', 0)).toBeUndefined();
+  });
+
+  it('is known again as the tenant that the upstream’s answer named, and not otherwise', () => {
+    const one = identifier();
+    const [first, second] = ['token-one', 'token-two'].map((token) =>
+      one.identify(request(`Bearer ${token}`), false, '1.2.3.4', 0)!,
+    );
+    expect(first!.tenant).toBe(first!.fingerprint);
+    const tenant = subjectTenantOf('https://login.example/userinfo', 'mei');
+    expect(tenant).toBe(sha('oauth-subject\nhttps://login.example/userinfo\nmei'));
+    one.accept(withTenant(first!, tenant));
+    const again = one.identify(request('Bearer token-one'), false, '1.2.3.4', 0)!;
+    expect([again.tenant, again.fingerprint]).toEqual([tenant, first!.fingerprint]);
+    expect(one.identify(request('Bearer token-two'), false, '1.2.3.4', 0)!.tenant).toBe(second!.fingerprint);
+    one.drop(again);
+    expect(one.identify(request('Bearer token-one'), false, '1.2.3.4', 0)!.tenant).toBe(first!.fingerprint);
   });
 
   it('is never a shared token, which is told by its match alone', () => {

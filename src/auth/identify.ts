@@ -110,9 +110,11 @@ export class Identifier {
     const secret = this.options.sharedTokens[token]!;
     const credential = this.options.serverCredential;
     if (credential === undefined) throw new Error('Shared tokens are configured without a key of the server.');
+    const name = fingerprint('shared', `${secret}\n${key}`);
     return {
       kind: 'shared',
-      fingerprint: fingerprint('shared', `${secret}\n${key}`),
+      fingerprint: name,
+      tenant: name,
       credential,
       token,
       tokenFingerprint: this.tokenFingerprints[token]!,
@@ -129,6 +131,7 @@ class PresentedIdentity implements Identity {
     /** The canonical text. */
     readonly text: string,
     readonly credential: Credential,
+    private readonly subjectTenant?: string,
   ) {}
 
   get kind(): Credential['kind'] {
@@ -138,10 +141,27 @@ class PresentedIdentity implements Identity {
   get fingerprint(): string {
     return (this.taken ??= fingerprintOf(this.credential));
   }
+
+  get tenant(): string {
+    return this.subjectTenant ?? this.fingerprint;
+  }
 }
 
 function textOf(identity: Identity): string {
   return identity instanceof PresentedIdentity ? identity.text : canonicalText(identity.credential);
+}
+
+/** The identity as one of a tenant that the upstream's own answer named. */
+export function withTenant(identity: Identity, tenant: string): Identity {
+  return new PresentedIdentity(textOf(identity), identity.credential, tenant);
+}
+
+/**
+ * The tenant of everybody's tokens who has this subject at this userinfo endpoint. Decision 0020.
+ * @param subject the `sub` that the endpoint itself has told, never a token's claim
+ */
+export function subjectTenantOf(userinfoUrl: string, subject: string): string {
+  return hash('sha256', `oauth-subject\n${userinfoUrl}\n${subject}`, 'hex');
 }
 
 /** Whether the identity came by a shared token. */

@@ -9,7 +9,7 @@ import { TenantLimitsService } from '../tenant-limits/tenant-limits.service.js';
 import { type IdentifiedRequest, Identifier, isShared, type SharedIdentity } from './identify.js';
 import { type ForgetReason, ProvenCredentials } from './proven-credentials.js';
 import { RevalidationTimes } from './revalidation.js';
-import { NO_BUCKETS, type TenantBuckets } from './tenant-buckets.js';
+import { NO_BUCKETS, type SubjectBuckets, type TenantBuckets } from './tenant-buckets.js';
 
 const DAY_MS = 86_400_000;
 const SWEEP_MS = 60_000;
@@ -29,7 +29,7 @@ export class ProofService {
   private readonly hasSharedTokens: boolean;
   private readonly own: ProvenCredentials;
   private readonly shared: ProvenCredentials;
-  private buckets: TenantBuckets = NO_BUCKETS;
+  private buckets: TenantBuckets & SubjectBuckets = NO_BUCKETS;
 
   constructor(
     @Inject(CONFIG) config: Config,
@@ -67,8 +67,23 @@ export class ProofService {
   }
 
   /** Hands over the tenants' buckets, which follow their credentials in and out. */
-  attachBuckets(buckets: TenantBuckets): void {
+  attachBuckets(buckets: TenantBuckets & SubjectBuckets): void {
     this.buckets = buckets;
+  }
+
+  /** See {@link SubjectBuckets.knowsSubject}. */
+  knowsSubject(identity: Identity): boolean {
+    return this.buckets.knowsSubject(identity, this.clock.monotonicMs());
+  }
+
+  /** See {@link SubjectBuckets.secondsToToken}. */
+  secondsToToken(identity: Identity): number {
+    return this.buckets.secondsToToken(identity, this.clock.monotonicMs());
+  }
+
+  /** See {@link SubjectBuckets.take}. */
+  takeToken(identity: Identity): number {
+    return this.buckets.take(identity, this.clock.monotonicMs());
   }
 
   /** See {@link Identifier.identify}. */
@@ -144,13 +159,13 @@ export class ProofService {
   private onProven(identity: Identity): void {
     this.identifier.accept(identity);
     if (isShared(identity)) this.tenantLimits.limits.join(identity.fingerprint, identity.tokenFingerprint);
-    this.telemetry.emit({ event: 'credential_proven', tenant: identity.fingerprint });
+    this.telemetry.emit({ event: 'credential_proven', tenant: identity.tenant });
   }
 
   private onForgotten(identity: Identity, reason: ForgetReason): void {
     this.identifier.drop(identity);
     this.tenantLimits.limits.leave(identity.fingerprint);
-    this.telemetry.emit({ event: 'credential_forgotten', tenant: identity.fingerprint, reason });
+    this.telemetry.emit({ event: 'credential_forgotten', tenant: identity.tenant, reason });
   }
 
   private utcDay(): number {

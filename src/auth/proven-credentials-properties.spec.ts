@@ -9,7 +9,7 @@ const LIVES = { provenIdleMs: 1000, contextIdleMs: 300, revalidation: new Revali
 
 const contextOf = (name: string): TenantContext => {
   const credential = { kind: 'api-key', publicKey: name, privateKey: 'x' } as const;
-  const identity: Identity = { kind: 'api-key', fingerprint: name, credential };
+  const identity: Identity = { kind: 'api-key', fingerprint: name, tenant: name, credential };
   return { identity, session: { credential } };
 };
 

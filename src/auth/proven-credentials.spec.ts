@@ -8,6 +8,7 @@ const HOUR = 3_600_000;
 const identity = (name: string): Identity => ({
   kind: 'api-key',
   fingerprint: name,
+  tenant: name,
   credential: { kind: 'api-key', publicKey: name, privateKey: 'x' },
 });
 const context = (name: string): TenantContext => ({

@@ -11,6 +11,7 @@ interface Started {
 const identity = (name: string): Identity => ({
   kind: 'oauth',
   fingerprint: name,
+  tenant: name,
   credential: { kind: 'oauth', token: name },
 });
 const settled = async (): Promise<void> => {

@@ -29,7 +29,7 @@ const caller = z
   .object({
     surface: z.enum(['mcp', 'v1', 'other']),
     kind: z.enum(['api-key', 'oauth', 'shared']).describe('What kind of credential this is.'),
-    fingerprint: z.string().describe('The first 12 digits of the credential’s fingerprint.'),
+    fingerprint: z.string().describe('The first 12 digits of the tenant’s fingerprint.'),
     proven: z.boolean().describe('Whether the credential had been accepted before this call.'),
     address: z.string().describe('The client address as the server sees it.'),
     addressSource: z

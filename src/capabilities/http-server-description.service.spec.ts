@@ -11,7 +11,7 @@ import { SERVER_VERSION } from './package-version.js';
 const FINGERPRINT = 'a'.repeat(64);
 const credential = { kind: 'api-key', publicKey: 'p', privateKey: 's' } as const;
 const tenant = {
-  identity: { kind: 'api-key', fingerprint: FINGERPRINT, credential },
+  identity: { kind: 'api-key', fingerprint: FINGERPRINT, tenant: FINGERPRINT, credential },
   session: { credential },
 } as const;
 

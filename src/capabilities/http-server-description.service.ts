@@ -28,14 +28,14 @@ export class HttpServerDescription implements ServerDescription {
 
   describe(caller: Caller): CapabilitiesReport {
     const { buckets, quota } = this;
-    const { fingerprint } = caller.tenant.identity;
-    const day = quota.status(fingerprint);
+    const { tenant } = caller.tenant.identity;
+    const day = quota.status(tenant);
     return {
       server: { name: SERVER_NAME, version: SERVER_VERSION, instanceId: quota.instanceId(), transport: 'http' },
       limits: {
         enforced: true,
         preauth: buckets.preauth,
-        tenant: this.tenantBucket(fingerprint),
+        tenant: this.tenantBucket(tenant),
         quota: {
           callsPerUtcDay: day.callsPerUtcDay,
           keyedBy: 'credential',
@@ -54,9 +54,9 @@ export class HttpServerDescription implements ServerDescription {
   }
 
   /** A tenant with limits of its own is told those. */
-  private tenantBucket(fingerprint: string): CapabilitiesReport['limits']['tenant'] {
+  private tenantBucket(name: string): CapabilitiesReport['limits']['tenant'] {
     const { tenant } = this.buckets;
-    const own = this.tenantLimits.limits.of(fingerprint);
+    const own = this.tenantLimits.limits.of(name);
     if (own === undefined || tenant === undefined) return tenant;
     const { requestsPerSecond = tenant.requestsPerSecond, burst = tenant.burst } = own;
     return { ...tenant, requestsPerSecond, burst };
@@ -68,7 +68,7 @@ const FINGERPRINT_DIGITS = 12;
 
 function callerReport({ tenant, surface, origin }: Caller): Pick<CapabilitiesReport, 'caller'> {
   if (origin === undefined) return {};
-  const { kind, fingerprint } = tenant.identity;
+  const { kind, tenant: fingerprint } = tenant.identity;
   const { address, source: addressSource } = origin.client;
   const { proven } = origin;
   return {

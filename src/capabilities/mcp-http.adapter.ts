@@ -82,7 +82,7 @@ export class McpHttpAdapter {
     return async (operation, args, context) => {
       const { result, error } = await run(operation, args, context);
       if (error?.code === 'UNAUTHENTICATED') exchange.rejection = error;
-      return withQuotaNotice(result, this.quota.status(exchange.caller.tenant.identity.fingerprint));
+      return withQuotaNotice(result, this.quota.status(exchange.caller.tenant.identity.tenant));
     };
   }
 }

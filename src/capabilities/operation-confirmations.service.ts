@@ -44,7 +44,7 @@ export class OperationConfirmations {
     const { identity } = caller.tenant;
     return {
       binding: confirmBinding(identity, this.config.v1Tokens),
-      tenant: identity.fingerprint,
+      tenant: identity.tenant,
       signal: caller.signal,
       ask: (request, answer) => upstream.ask(caller, request, answer),
       reserve: () => upstream.reserve(caller),

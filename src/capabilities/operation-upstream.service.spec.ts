@@ -10,7 +10,7 @@ import type { Caller } from './operation.js';
 
 function callerOf(kind: IdentityKind): Caller {
   const credential = { kind: 'api-key', publicKey: 'pub', privateKey: 'private' } as const;
-  const identity = { kind, fingerprint: 'f'.repeat(64), credential };
+  const identity = { kind, fingerprint: 'f'.repeat(64), tenant: 'f'.repeat(64), credential };
   return { tenant: { identity, session: { credential } }, surface: 'v1', signal: new AbortController().signal };
 }
 

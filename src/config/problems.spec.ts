@@ -56,6 +56,13 @@ describe('a mistake', () => {
     ['TIDB_MCP_IAM_API_URL', 'ftp://iam', 'is neither http nor https'],
     ['TIDB_MCP_IAM_API_URL', 'https://iam?x=1', 'has a query or a fragment'],
     ['TIDB_MCP_IAM_API_URL', 'https://iam/v1beta1/', 'ends in /v1beta1'],
+    ['TIDB_MCP_OAUTH_USERINFO_URL', 'login.example.com', 'is not a URL'],
+    ['TIDB_MCP_OAUTH_USERINFO_URL', 'file:///etc/passwd', 'is neither http nor https'],
+    ['TIDB_MCP_OAUTH_USERINFO_URL', 'https://login.example.com/userinfo#me', 'has a fragment'],
+    ['TIDB_MCP_OAUTH_ISSUER', 'http://login.example.com', 'is http beyond loopback, allowed: an https URL'],
+    ['TIDB_MCP_OAUTH_ISSUER', 'https://login.example.com/?a=b', 'has a query or a fragment'],
+    ['TIDB_MCP_PUBLIC_URL', 'http://mcp.example.com', 'is http beyond loopback'],
+    ['TIDB_MCP_PUBLIC_URL', 'https://mcp.example.com/mcp', 'is more than scheme, host and port'],
   ])('in %s=%s is told with what is wrong and what is allowed', (name, value, sentence) => {
     const problems = problemsOf({ [name]: value });
     expect(problems).toHaveLength(1);
@@ -100,6 +107,19 @@ describe('a mistake', () => {
       expect(text).not.toContain(secret);
     }
     expect(text).toContain('TIDB_MCP_ADMIN_TOKEN=***: is shorter than 16 characters');
+  });
+
+  it('in an OAuth issuer is that nobody knows where its clients would come back to', () => {
+    const issuer = { TIDB_MCP_OAUTH_ISSUER: 'https://login.example.com' };
+    expect(problemsOf(issuer)).toEqual([
+      expect.stringMatching(
+        /^TIDB_MCP_OAUTH_ISSUER=https:\/\/login\.example\.com: has no TIDB_MCP_PUBLIC_URL.*allowed/,
+      ),
+    ]);
+    expect(problemsOf({ ...issuer, TIDB_MCP_PUBLIC_URL: 'https://mcp.example.com' })).toEqual([]);
+    const local = { TIDB_MCP_OAUTH_ISSUER: 'http://localhost:9000/', TIDB_MCP_PUBLIC_URL: 'http://[::1]:8080/' };
+    const { oauthIssuer, publicUrl } = configOf(local);
+    expect([oauthIssuer, publicUrl]).toEqual(['http://localhost:9000/', 'http://[::1]:8080']);
   });
 });
 

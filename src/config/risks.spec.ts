@@ -32,6 +32,11 @@ describe('check advises', () => {
     [{ TIDB_MCP_IPV6_PREFIX: '128' }, 'many pre-auth buckets'],
     [{ TIDB_MCP_CONTROL_DB_URL: 'sqlite::memory:' }, 'control database is in memory'],
     [{ TIDB_MCP_IAM_API_URL: 'http://iam.example.com' }, 'unencrypted'],
+    [{ TIDB_MCP_OAUTH_USERINFO_URL: 'http://login.example.com/userinfo' }, 'unencrypted'],
+    [
+      { TIDB_MCP_OAUTH_ISSUER: 'https://login.example.com', TIDB_MCP_PUBLIC_URL: 'https://mcp.example.com' },
+      'all tokens of one subject one tenant',
+    ],
     [
       { TIDB_CLOUD_PUBLIC_KEY: 'a', TIDB_CLOUD_PRIVATE_KEY: 'b', TIDB_MCP_V1_TOKENS: 'abcdefghijklmnop' },
       'shared /v1 token',

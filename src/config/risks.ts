@@ -19,6 +19,7 @@ const RISKS: readonly Risk[] = [
   sharedTokensMayChange,
   countsForgotten,
   upstreamInClear,
+  rotatingTokensApart,
   confirmTooShort,
   telemetryOff,
 ];
@@ -86,11 +87,16 @@ function countsForgotten(config: Config): string | undefined {
 }
 
 function upstreamInClear(config: Config): string | undefined {
-  const open = [config.serverlessApiUrl, config.iamApiUrl].find((url) => {
+  const open = [config.serverlessApiUrl, config.iamApiUrl, config.oauthUserinfoUrl ?? config.iamApiUrl].find((url) => {
     const { protocol, hostname } = new URL(url);
     return protocol === 'http:' && !isLoopback(hostname.replace(/^\[|\]$/g, ''));
   });
   return open === undefined ? undefined : `OAuth tokens go to ${open} unencrypted.`;
+}
+
+function rotatingTokensApart(config: Config): string | undefined {
+  if (config.oauthIssuer === undefined || config.oauthUserinfoUrl !== undefined) return undefined;
+  return `Clients are sent to ${config.oauthIssuer} for OAuth tokens, and each refreshed token has a bucket and a day of its own: ${name('oauthUserinfoUrl')} makes all tokens of one subject one tenant.`;
 }
 
 function confirmTooShort(config: Config): string | undefined {

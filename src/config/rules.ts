@@ -10,6 +10,7 @@ const RULES: readonly ((read: Read) => string | undefined)[] = [
   keyForSharedTokens,
   roomForUnproven,
   adminTokenOfItsOwn,
+  urlForTheIssuersClients,
 ];
 
 /** What is wrong between settings that are right by themselves, each as `NAME=value: what is wrong, what is allowed`. */
@@ -50,6 +51,14 @@ function roomForUnproven({ globalUnprovenShare: share, globalBurst }: Read): str
 function adminTokenOfItsOwn({ adminToken, v1Tokens }: Read): string | undefined {
   if (adminToken === undefined || !v1Tokens?.includes(adminToken)) return undefined;
   return 'TIDB_MCP_ADMIN_TOKEN=***: is one of TIDB_MCP_V1_TOKENS, allowed: a token of its own, or every caller of /v1 is an operator';
+}
+
+function urlForTheIssuersClients(read: Read): string | undefined {
+  if (read.oauthIssuer === undefined || !('publicUrl' in read) || read.publicUrl !== undefined) return undefined;
+  return (
+    `TIDB_MCP_OAUTH_ISSUER=${shownValue(read.oauthIssuer, false)}: has no TIDB_MCP_PUBLIC_URL beside it, ` +
+    'allowed: only together with the URL under which callers reach this server'
+  );
 }
 
 /** What an operator of the HTTP server is told at every start. Spec: "Where the client address comes from". */

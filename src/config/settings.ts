@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import * as kind from './kinds.js';
 import { controlDbUrl } from './kind-control-db-url.js';
+import * as oauth from './kind-oauth.js';
 import { listSetting, optional, setting } from './setting.js';
 
 const listening = {
@@ -115,6 +116,18 @@ const credentials = {
     kind.bearerTokens,
     "Shared bearer tokens of `/v1`. They work upstream with the server's own key, so they need the key pair below. Empty: only tenants' own keys are accepted there.",
     { secret: true },
+  ),
+  oauthUserinfoUrl: optional(
+    oauth.userinfoUrl,
+    "The OpenID Connect userinfo endpoint that says whose an OAuth token is, asked with the token at each validation. With it all tokens of one subject are one tenant; while it doesn't answer, OAuth tokens get 503.",
+  ),
+  oauthIssuer: optional(
+    oauth.issuer,
+    'The OAuth issuer that clients are pointed to, by protected-resource metadata (RFC 9728) and by `WWW-Authenticate`. Needs `TIDB_MCP_PUBLIC_URL`.',
+  ),
+  publicUrl: optional(
+    oauth.publicUrl,
+    'Where callers reach this server, as the metadata name it: behind a proxy that ends TLS the server cannot know.',
   ),
   v1MaxAddresses: setting(
     kind.whole(1, 1_000_000),

@@ -9,9 +9,9 @@ export type NothingDone = Extract<Outcome<unknown>, { kind: 'rate-limited' | 're
 
 /** Who asks for a preflight or a confirm, and the ways to TiDB Cloud on that caller's behalf. */
 export interface ConfirmParty {
-  /** What a confirmation is bound to, 64 hex digits: the credential, or the shared token without the address. */
+  /** What a confirmation is bound to, 64 hex digits: the tenant, or the shared token without the address. */
   readonly binding: string;
-  /** The fingerprint, for telemetry alone. */
+  /** The tenant, for telemetry alone. */
   readonly tenant: string;
   /** Aborted when nobody waits for the answer any more. */
   readonly signal: AbortSignal;

@@ -19,14 +19,8 @@ export interface SqlDialect {
   readonly transactionSetup: string | undefined;
   /** The `position`th parameter, counted from 1. */
   readonly placeholder: (position: number) => string;
-  /** The lock under which one instance at a time migrates, on a session of its own. */
-  readonly migrationLock: {
-    readonly begin: readonly string[];
-    /** Takes it where it is free; the one value of the one row is 0 or false where it is not. */
-    readonly attempt: string | undefined;
-    readonly wait: string | undefined;
-    readonly release: string;
-  };
+  /** Takes and releases the lock under which one instance at a time migrates, around `runner`'s own session. */
+  readonly migrationLock: { readonly take: readonly string[]; readonly release: string };
 }
 
 const ON_CONFLICT_ADD =
@@ -52,7 +46,7 @@ export const DIALECTS: Readonly<Record<Dialect, SqlDialect>> = {
     sessionSetup: undefined,
     transactionSetup: undefined,
     placeholder: () => '?',
-    migrationLock: { begin: ['BEGIN IMMEDIATE'], attempt: undefined, wait: undefined, release: 'COMMIT' },
+    migrationLock: { take: ['BEGIN IMMEDIATE'], release: 'COMMIT' },
   },
   mysql: {
     embedded: false,
@@ -63,9 +57,7 @@ export const DIALECTS: Readonly<Record<Dialect, SqlDialect>> = {
     transactionSetup: undefined,
     placeholder: () => '?',
     migrationLock: {
-      begin: [],
-      attempt: "SELECT GET_LOCK('tidb-cloud-mcp migrations', 0) AS taken",
-      wait: "SELECT GET_LOCK('tidb-cloud-mcp migrations', 30)",
+      take: ["SELECT GET_LOCK('tidb-cloud-mcp migrations', 30)"],
       release: "SELECT RELEASE_LOCK('tidb-cloud-mcp migrations')",
     },
   },
@@ -80,9 +72,7 @@ export const DIALECTS: Readonly<Record<Dialect, SqlDialect>> = {
       'SET LOCAL lock_timeout = 1000; SET LOCAL idle_in_transaction_session_timeout = 30000',
     placeholder: (position) => `$${position}`,
     migrationLock: {
-      begin: ['BEGIN', 'SET LOCAL lock_timeout = 30000'],
-      attempt: `SELECT pg_try_advisory_xact_lock(${ADVISORY_LOCK}) AS taken`,
-      wait: `SELECT pg_advisory_xact_lock(${ADVISORY_LOCK})`,
+      take: ['BEGIN', 'SET LOCAL lock_timeout = 30000', `SELECT pg_advisory_xact_lock(${ADVISORY_LOCK})`],
       release: 'COMMIT',
     },
   },

@@ -1,6 +1,7 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { HttpException, Injectable, Logger } from '@nestjs/common';
+import { HttpException, Inject, Injectable, Logger } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { CONFIG, type Config } from '../config/config.js';
 import { AppError } from '../errors/app-error.js';
 import { errorBody } from '../errors/error-body.js';
 import { ERROR_CODES, type ErrorCode } from '../errors/error-code.js';
@@ -12,10 +13,9 @@ import { EntryService } from './entry.service.js';
 import { pathText } from './http-request-context.js';
 import { NO_ROUTE } from './http-route.js';
 import { ANSWER_HEADERS } from './pages.js';
+import { ResourceMetadata } from './resource-metadata.js';
 import { RouteTable } from './route-table.js';
 import { closesConnection } from './unread-body.js';
-
-const CHALLENGES = ['Basic realm="tidb-cloud-mcp", charset="UTF-8"', 'Bearer realm="tidb-cloud-mcp"'];
 
 /** Where MCP clients without a credential try to sign in; they show what they are answered there to their user. */
 const SIGN_IN_PATHS: ReadonlySet<string> = new Set(['/register', '/authorize', '/token']);
@@ -37,10 +37,17 @@ const FRAMEWORK_CODES = new Map<number, ErrorCode>([
 @Injectable()
 export class AnswerService {
   readonly routes = new RouteTable();
+  /** What is told to OAuth clients. */
+  readonly resource: ResourceMetadata;
   private readonly refusals = new RefusalRenderer();
   private readonly logger = new Logger('Http');
 
-  constructor(private readonly entry: EntryService) {}
+  constructor(
+    @Inject(CONFIG) config: Config,
+    private readonly entry: EntryService,
+  ) {
+    this.resource = new ResourceMetadata(config);
+  }
 
   /** Answers a failure. What no guard has charged is charged here, and may be refused instead. */
   fail(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
@@ -110,7 +117,7 @@ export class AnswerService {
     if (!request.raw.complete && isLate) reply.header('connection', 'close');
     if (extras.retryAfterSeconds !== undefined) reply.header('retry-after', String(extras.retryAfterSeconds));
     if (extras.allow !== undefined) reply.header('allow', extras.allow.join(', '));
-    if (code === 'UNAUTHENTICATED') reply.header('www-authenticate', CHALLENGES);
+    if (code === 'UNAUTHENTICATED') reply.header('www-authenticate', this.resource.challenges(shape.surface));
     reply
       .code(error.status)
       .headers(ANSWER_HEADERS)

@@ -10,9 +10,11 @@ import { EntryService } from './entry.service.js';
 import { pathText, surfaceOf } from './http-request-context.js';
 import { type HttpRoute, NO_ROUTE } from './http-route.js';
 import { OriginHostCheck } from './origin-host.js';
-import { isDocsFile } from './pages.js';
+import { ANSWER_HEADERS, isDocsFile } from './pages.js';
+import { RESOURCE_METADATA_PATH } from './resource-metadata.js';
 
 const EXPOSED = 'Retry-After, RateLimit, RateLimit-Policy, WWW-Authenticate, Allow';
+const METADATA_CACHING = 'public, max-age=3600';
 const PREFLIGHT_SECONDS = '600';
 /** Header names that a page asks leave for; `Authorization` must be named, a wildcard does not cover it. */
 const HEADER_LIST = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+(?:[ \t]*,[ \t]*[A-Za-z0-9!#$%&'*+.^_`|~-]+)*$/;
@@ -103,8 +105,20 @@ export class FrontDoorService {
     }
     if (verdict === 'allowed' && method === 'OPTIONS' && headers['access-control-request-method'] !== undefined)
       return preflight(request, reply);
-    if (!path.startsWith('/.well-known/oauth-protected-resource')) return false;
-    return this.say(new AppError('NOT_FOUND', 'This server publishes no OAuth metadata.'), request, reply);
+    return path.startsWith(RESOURCE_METADATA_PATH) && this.answersMetadata(path, request, reply);
+  }
+
+  private answersMetadata(path: string, request: FastifyRequest, reply: FastifyReply): true {
+    const document = this.answers.resource.document(path);
+    if (document === undefined)
+      return this.say(new AppError('NOT_FOUND', 'This server publishes no OAuth metadata here.'), request, reply);
+    if (request.raw.method !== 'GET') {
+      const error = new AppError('METHOD_NOT_ALLOWED', 'This path takes GET only.', { allow: ['GET'] });
+      return this.say(error, request, reply);
+    }
+    reply.headers(ANSWER_HEADERS).header('cache-control', METADATA_CACHING);
+    reply.header('content-type', 'application/json').send(document);
+    return true;
   }
 
   private say(error: AppError, request: FastifyRequest, reply: FastifyReply): true {

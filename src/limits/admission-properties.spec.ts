@@ -89,7 +89,8 @@ function contextOf({ tenant, address, call }: Step): RequestContext {
     gateway: undefined,
   };
   const credential = { kind: 'api-key', publicKey: tenant ?? 'fake', privateKey: 'x' } as const;
-  const identity: Identity = { kind: 'api-key', fingerprint: tenant ?? `fake-${address}`, credential };
+  const fingerprint = tenant ?? `fake-${address}`;
+  const identity: Identity = { kind: 'api-key', fingerprint, tenant: fingerprint, credential };
   const taken = { preauth: -1, tenant: -1, quota: -1, global: -1 };
   const made = { surface: 'v1', modern: false, client, identity, call, proven: undefined, stage: 'new', taken };
   return { ...made, refusal: undefined, tenant: undefined, signal: new AbortController().signal } as RequestContext;

@@ -10,6 +10,7 @@ import { bucketRate } from './token-bucket.js';
 const identity = (name: string): Identity => ({
   kind: 'api-key',
   fingerprint: name,
+  tenant: name,
   credential: { kind: 'api-key', publicKey: name, privateKey: 'x' },
 });
 const client = (key: string, gateway?: string): ClientAddress => ({

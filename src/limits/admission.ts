@@ -103,7 +103,7 @@ export class Admission {
   private ask(limit: Limit, context: RequestContext, nowMs: number): Refusal | undefined {
     const identity = this.provenIdentity(context);
     if (limit === 'quota') {
-      if (identity === undefined || context.call !== true || !this.layers.quota.isExhausted(identity.fingerprint))
+      if (identity === undefined || context.call !== true || !this.layers.quota.isExhausted(identity.tenant))
         return undefined;
       return { limit, retryAfterSeconds: this.layers.quota.secondsToReset() };
     }
@@ -133,7 +133,7 @@ export class Admission {
       if (limit === 'preauth') this.chargePreauth(context, nowMs);
     } else if (limit === 'tenant') taken.tenant = this.layers.tenant.take(identity, nowMs);
     else if (limit === 'quota' && context.call === true) {
-      taken.quota = this.layers.quota.tryCount(identity.fingerprint);
+      taken.quota = this.layers.quota.tryCount(identity.tenant);
       if (taken.quota < 0) return { limit, retryAfterSeconds: this.layers.quota.secondsToReset() };
     }
     return undefined;
@@ -148,7 +148,7 @@ export class Admission {
     const { taken, identity, client } = context;
     if (taken.preauth >= 0) this.layers.preauth.giveBack(client, taken.preauth, nowMs);
     if (taken.tenant >= 0 && identity !== undefined) this.layers.tenant.giveBack(identity, taken.tenant, nowMs);
-    if (taken.quota >= 0 && identity !== undefined) this.layers.quota.uncount(identity.fingerprint, taken.quota);
+    if (taken.quota >= 0 && identity !== undefined) this.layers.quota.uncount(identity.tenant, taken.quota);
     taken.preauth = taken.tenant = taken.quota = taken.global = -1;
   }
 

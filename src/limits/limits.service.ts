@@ -33,7 +33,7 @@ export class LimitsService {
     const { tenant, quota } = this.layers;
     return {
       tenant: tenant.level(identity, this.clock.monotonicMs()),
-      quota: quota.allowance(identity.fingerprint),
+      quota: quota.allowance(identity.tenant),
     };
   }
 }

@@ -13,7 +13,7 @@ export class RefusalReportService {
 
   refused(context: RequestContext, refusal: Refusal): void {
     this.metrics.countRefusal(refusal.limit, context.surface);
-    const tenant = context.proven === true || refusal.limit === 'quota' ? context.identity?.fingerprint : undefined;
+    const tenant = context.proven === true || refusal.limit === 'quota' ? context.identity?.tenant : undefined;
     this.telemetry.refused(refusal.limit, context.surface, tenant ?? null);
   }
 

@@ -3,9 +3,10 @@ import type { Identity, IdentityKind } from '../request/credential.js';
 import { TenantLayer } from './tenant-layer.js';
 import { bucketRate } from './token-bucket.js';
 
-const identity = (fingerprint: string, kind: IdentityKind = 'api-key'): Identity => ({
+const identity = (fingerprint: string, kind: IdentityKind = 'api-key', tenant = fingerprint): Identity => ({
   kind,
   fingerprint,
+  tenant,
   credential: { kind: 'oauth', token: fingerprint },
 });
 const layer = () => new TenantLayer({ rate: bucketRate(1, 3), maxProven: 1, maxShared: 1 });
@@ -57,5 +58,32 @@ describe('A tenant bucket', () => {
     }
     drain(one, identity('a'), 0);
     expect(one.waitForPlace(identity('a'), 0)).toBe(0);
+  });
+
+  it('is one for all tokens of a subject, and is left behind with the last of them', () => {
+    const one = layer();
+    const [a, b, c] = ['a', 'b', 'c'].map((name) => identity(name, 'oauth', 'subject'));
+    for (const who of [a!, b!]) one.join(who, 0);
+    expect([drain(one, a!, 0), drain(one, b!, 0)]).toEqual([3, 0]);
+    expect(one.waitForPlace(a!, 0)).toBe(0);
+    one.leave(a!, 0);
+    expect(drain(one, b!, 1000)).toBe(1);
+    one.leave(b!, 1000);
+    one.join(c!, 1500);
+    expect(drain(one, c!, 1500)).toBe(0);
+    expect(drain(one, c!, 2000)).toBe(1);
+  });
+
+  it('says whether a subject is known: while a token of it is proven, and until what that left has refilled', () => {
+    const one = layer();
+    const [a, b] = ['a', 'b'].map((name) => identity(name, 'oauth', 'subject'));
+    expect(one.knowsSubject(a!, 0)).toBe(false);
+    one.join(a!, 0);
+    expect(one.knowsSubject(b!, 0)).toBe(true);
+    one.take(a!, 0);
+    one.leave(a!, 0);
+    expect([one.knowsSubject(b!, 999), one.knowsSubject(b!, 1000)]).toEqual([true, false]);
+    one.join(identity('key'), 0);
+    expect(one.knowsSubject(identity('key'), 0)).toBe(false);
   });
 });

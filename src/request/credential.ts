@@ -12,8 +12,13 @@ export type IdentityKind = 'api-key' | 'oauth' | 'shared';
  */
 export interface Identity {
   readonly kind: IdentityKind;
-  /** SHA-256 over kind and canonical credential, in lower-case hex: the tenant's name everywhere in this server. */
+  /** SHA-256 over kind and canonical credential, in lower-case hex: what the credential is proven and forgotten by. */
   readonly fingerprint: string;
+  /**
+   * The tenant's name everywhere in this server: the fingerprint, or once an OAuth token has been accepted and its
+   * subject is known, the same for all tokens of the subject.
+   */
+  readonly tenant: string;
   /** What the upstream is asked with: the caller's own, or the server's key for a shared token. */
   readonly credential: Credential;
 }
@@ -30,4 +35,6 @@ export interface UpstreamSession {
 export interface TenantContext {
   readonly identity: Identity;
   readonly session: UpstreamSession;
+  /** A token of an OAuth subject that was known before: whoever proves it pays at its tenant's bucket too. */
+  readonly isFurtherToken?: boolean;
 }

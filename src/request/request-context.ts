@@ -50,7 +50,7 @@ export interface RequestContext {
   readonly client: ClientAddress;
   /**
    * The credential's identity, or undefined where there is none that counts. Authentication alone may change it: where
-   * an address got no place of its own under a shared token after all.
+   * an address got no place of its own under a shared token after all, and where an OAuth token's subject was learnt.
    */
   identity: Identity | undefined;
   /**

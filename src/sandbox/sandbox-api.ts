@@ -5,6 +5,9 @@ import { KeyRate, type RateState } from './key-rate.js';
 import type { KeyRing } from './keys.js';
 import { route, type SandboxHost } from './routes.js';
 
+/** Where the identity service's host says whose an OAuth token is. */
+export const USERINFO_PATH = '/oauth/userinfo';
+
 /** One request as it arrived. */
 export interface ApiRequest {
   readonly host: SandboxHost;
@@ -50,6 +53,7 @@ export class SandboxApi {
 
   /** Answers one request; throws nothing but what is a mistake in the sandbox itself. */
   handle(request: ApiRequest): ApiResponse {
+    if (request.host === 'iam' && request.target === USERINFO_PATH) return this.userinfo(request);
     const found = this.authenticate(request);
     if (!('publicKey' in found)) return this.unauthorized(request.host, found.stale);
     const { publicKey } = found;
@@ -74,11 +78,20 @@ export class SandboxApi {
     this.gates.iam.forgetNonces();
   }
 
-  private authenticate({ host, method, target, authorization = '' }: ApiRequest): Authenticated {
-    if (/^bearer /i.test(authorization)) {
-      const publicKey = this.keys.publicKeyOfToken(authorization.slice('bearer '.length).trim());
-      return publicKey === undefined ? { stale: false } : { publicKey };
+  /** OpenID Connect Core, section 5.3. */
+  private userinfo({ authorization = '' }: ApiRequest): ApiResponse {
+    const token = this.keys.token(bearerOf(authorization) ?? '');
+    if (token === undefined) {
+      const headers = { 'WWW-Authenticate': 'Bearer error="invalid_token"' };
+      return { status: 401, headers, body: { error: 'invalid_token' }, publicKey: null };
     }
+    const { subject: sub, publicKey } = token;
+    return { status: 200, headers: {}, body: { sub, email: `${sub}@sandbox.example` }, publicKey };
+  }
+
+  private authenticate({ host, method, target, authorization = '' }: ApiRequest): Authenticated {
+    const bearer = bearerOf(authorization);
+    if (bearer !== undefined) return this.keys.token(bearer) ?? { stale: false };
     if (!/^digest /i.test(authorization)) return { stale: false };
     const verdict = this.gates[host].verify(authorization, method, target, this.clock.monotonicMs());
     return verdict.kind === 'accepted' ? verdict : { stale: verdict.kind === 'stale' };
@@ -98,6 +111,10 @@ export class SandboxApi {
       body: parseBody(body),
     });
   }
+}
+
+function bearerOf(authorization: string): string | undefined {
+  return /^bearer /i.test(authorization) ? authorization.slice('bearer '.length).trim() : undefined;
 }
 
 function parseBody(body: string): unknown {

@@ -1,8 +1,8 @@
 import type { Clock } from '../clock/clock.js';
 import { systemClock } from '../clock/clock.module.js';
 import type { OfferedAlgorithm } from './digest-gate.js';
-import { DEFAULT_KEY, KeyRing, type SandboxKey } from './keys.js';
-import { SandboxApi, type ApiSettings } from './sandbox-api.js';
+import { DEFAULT_KEY, KeyRing, type SandboxKey, subjectOf } from './keys.js';
+import { SandboxApi, type ApiSettings, USERINFO_PATH } from './sandbox-api.js';
 import { SandboxServer, type Faults, type LoggedRequest } from './sandbox-server.adapter.js';
 
 /** How a sandbox starts; everything has a default. */
@@ -24,7 +24,7 @@ export interface SandboxOptions {
  * and for tests.
  *
  * It imitates: HTTP Digest with MD5 and SHA-256 (`qop=auth`, nonce expiry, nonce counts, `stale`) and OAuth bearer
- * tokens; the limit of 100 requests a minute and key with its headers; clusters, branches, backups, restores, regions
+ * tokens with a userinfo endpoint; the limit of 100 requests a minute and key with its headers; clusters, branches, backups, restores, regions
  * and projects with the fields, parameters, filters, paging and error bodies of TiDB Cloud's documents; states that
  * progress by the clock.
  *
@@ -46,10 +46,11 @@ export class Sandbox implements Faults, ApiSettings {
   nonceLifeMs: number;
   /** What has been asked, the newest last; the last 10,000. */
   readonly requests: LoggedRequest[] = [];
-  /** The first key's halves and token. */
+  /** The first key's halves, its token, and whose that is. */
   readonly publicKey: string;
   readonly privateKey: string;
   readonly token: string | undefined;
+  readonly subject: string;
   /** Base URLs, without `/v1beta1`; set by {@link startSandbox}. */
   serverlessUrl = '';
   iamUrl = '';
@@ -63,6 +64,7 @@ export class Sandbox implements Faults, ApiSettings {
     this.publicKey = first.publicKey;
     this.privateKey = first.privateKey;
     this.token = first.token;
+    this.subject = subjectOf(first);
     this.digestAlgorithm = options.digestAlgorithm ?? 'MD5';
     this.nonceLifeMs = (options.nonceLifeSeconds ?? 300) * 1000;
     this.keys = new KeyRing(keys, clock, { provisioningMs: provisioningSeconds * 1000 });
@@ -88,6 +90,24 @@ export class Sandbox implements Faults, ApiSettings {
   /** Undoes {@link rejectKey} and {@link forbidKey}. */
   acceptKey(publicKey: string): void {
     this.keys.setStanding(publicKey, 'good');
+  }
+
+  /**
+   * A new OAuth access token of the first key's organization: a JWT, as a refresh hands one out.
+   * @param claims what its payload says, true or not; the userinfo endpoint goes by `subject`
+   */
+  issueToken(subject: string, claims: object = { sub: subject }): string {
+    return this.keys.issueToken(this.publicKey, subject, claims);
+  }
+
+  /** From now on the OAuth token is unknown, as one that was revoked or has expired. */
+  revokeToken(token: string): void {
+    this.keys.revokeToken(token);
+  }
+
+  /** Where the subjects of OAuth tokens are told. */
+  get userinfoUrl(): string {
+    return this.iamUrl + USERINFO_PATH;
   }
 
   /** Makes every Digest nonce in use unknown. */

@@ -79,7 +79,7 @@ function unavailable(reason: UnavailableReason, sent: boolean): Unavailable {
 }
 
 /** The JSON value of a body, or undefined for what is missing, not UTF-8 or not JSON. */
-function readJson(body: Uint8Array | undefined): unknown {
+export function readJson(body: Uint8Array | undefined): unknown {
   if (body === undefined || body.byteLength === 0) return undefined;
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { fingerprintOf } from '../../src/auth/identify.js';
+import { fingerprintOf, subjectTenantOf } from '../../src/auth/identify.js';
 import { TenantLimitsService } from '../../src/tenant-limits/tenant-limits.service.js';
 import { ask, bearer, startTestServer, type TestServer } from '../support/test-server.js';
 
@@ -21,8 +21,12 @@ afterEach(async () => {
 });
 
 /** The built program, as an operator calls it. */
-async function tenants(args: string[], input = ''): Promise<{ status: unknown; out: string; errors: string }> {
-  const env = { PATH: process.env['PATH'], TIDB_MCP_CONTROL_DB_URL: url };
+async function tenants(
+  args: string[],
+  input = '',
+  more: Record<string, string> = {},
+): Promise<{ status: unknown; out: string; errors: string }> {
+  const env = { PATH: process.env['PATH'], TIDB_MCP_CONTROL_DB_URL: url, ...more };
   const child = spawn(process.execPath, ['dist/cli.js', 'tenants', ...args], { env });
   let [out, errors] = ['', ''];
   child.stdout.on('data', (data) => (out += data));
@@ -85,12 +89,22 @@ describe('An operator who gives one tenant limits of its own', () => {
     expect([refused.status, refused.json().limit]).toEqual([429, 'quota']);
   });
 
+  it('names the owner of OAuth tokens by the subject, where servers go by that', async () => {
+    const oauth = { TIDB_MCP_OAUTH_USERINFO_URL: 'https://login.example.com/userinfo' };
+    const set = await tenants(['set', '--subject', 'mei', '--rps', '7'], '', oauth);
+    const name = subjectTenantOf(oauth.TIDB_MCP_OAUTH_USERINFO_URL, 'mei');
+    expect([set.status, set.out.split('\n')[0]]).toEqual([0, `${name}  rps 7  burst default  daily-quota default`]);
+    const byToken = await tenants(['show', '--key-stdin'], 'a-token', oauth);
+    expect([byToken.status, byToken.errors]).toEqual([78, expect.stringContaining('use --subject')]);
+  });
+
   it('is told what is wrong, and nothing is changed', async () => {
     for (const [args, message] of [
       [['set', '--fingerprint', fingerprint()], 'needs --rps'],
       [['set', '--fingerprint', 'abc', '--rps', '1'], '64 lower-case hex digits'],
       [['set', '--fingerprint', fingerprint(), '--rps', '0'], '--rps 0: is below 0.000001, allowed: a number'],
-      [['set', '--rps', '1'], '--fingerprint or by --key-stdin'],
+      [['set', '--rps', '1'], '--fingerprint, by --key-stdin or by --subject'],
+      [['set', '--subject', 'mei', '--rps', '1'], 'needs the TIDB_MCP_OAUTH_USERINFO_URL'],
       [['set', '--key-stdin', '--rps', '1'], 'no credential'],
       [['list', '--rps', '1'], 'takes no --rps'],
     ] as const) {
