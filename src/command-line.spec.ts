@@ -33,6 +33,10 @@ describe('the command line', () => {
     expect(readCommandLine(args)).toEqual({ kind: 'misused', message });
   });
 
+  it('tells in its help what `check` prints where', () => {
+    expect(helpText()).toMatch(/warnings and risks, on standard output\..*wrong goes to standard error/);
+  });
+
   it('takes the options of a command, each as it was given', () => {
     expect(readCommandLine(['tenants', 'set', '--fingerprint', 'ab', '--rps', '0.5'])).toEqual({
       kind: 'run',

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { Logger } from '@nestjs/common';
 import { parseConfig } from './config/parse-config.js';
 import { type Sandbox, startSandbox } from './sandbox/sandbox.adapter.js';
 import { runServer, untilToldToStop } from './serve.js';
@@ -29,9 +28,10 @@ export async function startDemo(env: Readonly<Record<string, string | undefined>
     await sandbox.close();
     return EXIT_CONFIGURATION;
   }
-  const running = await runServer(parsed.config);
+  const say = (sentence: string): void => void process.stdout.write(`${sentence}\n`);
+  const running = await runServer(parsed.config, undefined, say);
   process.stdout.write(welcome(running.url, sandbox, parsed.config.adminToken ?? ''));
-  await untilToldToStop(running, new Logger('Demo'));
+  await untilToldToStop(running, say);
   await sandbox.close();
   return 0;
 }

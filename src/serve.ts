@@ -1,20 +1,17 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { setTimeout as pause } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AppModule } from './app.module.js';
 import type { Clock } from './clock/clock.js';
 import type { Config } from './config/config.js';
+import { type Say, stopGracefully, type Stoppable } from './graceful-stop.adapter.js';
 import { FrontDoorService } from './http/front-door.service.js';
 import { createHttpAdapter } from './http/http.adapter.js';
 import { HealthRegistry } from './observability/health-registry.service.js';
 import { createLogService } from './observability/observability.module.js';
 import { setupDocs } from './openapi.js';
-
-/** Requests under way get this long once the listener is closed. Contract: `TIDB_MCP_SHUTDOWN_GRACE_SECONDS`. */
-const DRAIN_MS = 20_000;
 
 /** A server that listens. */
 export interface RunningServer {
@@ -28,8 +25,11 @@ export interface RunningServer {
   stop(hurry?: AbortSignal): Promise<void>;
 }
 
-/** Starts the HTTP server; `clock` is the machine's unless a test brings one. */
-export async function runServer(config: Config, clock?: Clock): Promise<RunningServer> {
+/**
+ * Starts the HTTP server; `clock` is the machine's unless a test brings one. `say` is told what stopping waits for; it is
+ * the log unless somebody else listens.
+ */
+export async function runServer(config: Config, clock?: Clock, say: Say = logged): Promise<RunningServer> {
   const http = createHttpAdapter();
   const log = createLogService(config);
   const app = await NestFactory.create<NestFastifyApplication>(AppModule.forRoot(config, clock), http.adapter, {
@@ -53,7 +53,7 @@ export async function runServer(config: Config, clock?: Clock): Promise<RunningS
   return {
     app,
     url: urlOf(server.address() as AddressInfo),
-    stop: (hurry) => (stopping ??= stopGracefully(app, config.shutdownGraceSeconds * 1000, hurry)),
+    stop: (hurry) => (stopping ??= stopGracefully(stoppable(app), config.shutdownGraceSeconds * 1_000, say, hurry)),
   };
 }
 
@@ -63,17 +63,21 @@ export async function startServer(config: Config, warnings: readonly string[]): 
   const logger = new Logger('Serve');
   for (const warning of warnings) logger.warn(warning);
   logger.log(`tidb-cloud-mcp listens on ${running.url}`);
-  await untilToldToStop(running, logger);
+  await untilToldToStop(running, logged);
   return 0;
 }
 
+function logged(sentence: string): void {
+  new Logger('Serve').log(sentence);
+}
+
 /** Waits for SIGTERM or SIGINT and stops the server. */
-export async function untilToldToStop(running: RunningServer, logger: Logger): Promise<void> {
+export async function untilToldToStop(running: RunningServer, say: Say): Promise<void> {
   const hurry = new AbortController();
   await new Promise<void>((resolve) => {
     let told = false;
     const onSignal = (signal: NodeJS.Signals): void => {
-      logger.log(told ? `${signal} again: no more waiting for new requests.` : `${signal}: shutting down.`);
+      say(told ? `${signal} again: no more waiting for new requests.` : `${signal}: shutting down.`);
       if (told) hurry.abort();
       told = true;
       resolve();
@@ -81,17 +85,21 @@ export async function untilToldToStop(running: RunningServer, logger: Logger): P
     process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
   });
   await running.stop(hurry.signal);
-  logger.log('Stopped.');
+  say('Stopped.');
 }
 
-async function stopGracefully(app: NestFastifyApplication, graceMs: number, hurry?: AbortSignal): Promise<void> {
-  app.get(HealthRegistry).startShutdown();
-  if (graceMs > 0) await pause(graceMs, undefined, hurry === undefined ? {} : { signal: hurry }).catch(() => {});
-  app.get(FrontDoorService).close();
+function stoppable(app: NestFastifyApplication): Stoppable {
   const server: Server = app.getHttpServer();
-  const cut = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
-  await app.close();
-  clearTimeout(cut);
+  return {
+    announce: () => app.get(HealthRegistry).startShutdown(),
+    refuse: () => app.get(FrontDoorService).close(),
+    close: () => app.close(),
+    connections: () => {
+      server.closeIdleConnections();
+      return new Promise((resolve) => server.getConnections((_error, count) => resolve(count)));
+    },
+    cut: () => server.closeAllConnections(),
+  };
 }
 
 function urlOf({ address, family, port }: AddressInfo): string {

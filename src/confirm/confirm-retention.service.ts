@@ -1,4 +1,5 @@
-import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { CLOCK, type Clock } from '../clock/clock.js';
 import { errorCode } from '../control-db/database-error.js';
 import { NonceLedger } from './nonce-ledger.repository.js';
 
@@ -22,7 +23,10 @@ export class ConfirmRetentionService implements OnApplicationBootstrap, OnModule
   private timer: NodeJS.Timeout | undefined;
   private stopped = false;
 
-  constructor(private readonly ledger: NonceLedger) {}
+  constructor(
+    @Inject(CLOCK) private readonly clock: Clock,
+    private readonly ledger: NonceLedger,
+  ) {}
 
   onApplicationBootstrap(): void {
     this.arm(FIRST_MS.shortest + Math.random() * FIRST_MS.spread);
@@ -34,10 +38,11 @@ export class ConfirmRetentionService implements OnApplicationBootstrap, OnModule
   }
 
   /**
-   * Removes what is over, in small steps.
+   * Removes what is over, in small steps, and says what it removed.
    * @returns how many rows were removed
    */
   async removeExpired(): Promise<number> {
+    const begunMs = this.clock.monotonicMs();
     let removed = 0;
     for (let step = 0; step < STEPS && !this.stopped; step += 1) {
       const rows = await this.ledger.deleteExpired(KEPT_MS, STEP_ROWS);
@@ -45,6 +50,9 @@ export class ConfirmRetentionService implements OnApplicationBootstrap, OnModule
       if (rows < STEP_ROWS) break;
       await new Promise((resolve) => setTimeout(resolve, STEP_PAUSE_MS).unref());
     }
+    const seconds = ((this.clock.monotonicMs() - begunMs) / 1_000).toFixed(1);
+    if (removed > 0)
+      this.logger.log(`Removed ${removed} confirmations that expired a day ago or earlier in ${seconds} s.`);
     return removed;
   }
 

@@ -75,6 +75,7 @@ export class SettlementService implements BeforeApplicationShutdown {
 
   async beforeApplicationShutdown(): Promise<void> {
     if (this.performing.size > 0) {
+      this.logger.log(`Waiting for confirms that are being performed (${this.performing.size}), for 15 s at the most.`);
       await within(PERFORMING_MS, Promise.allSettled(this.performing)).catch(() => undefined);
     }
     clearTimeout(this.timer);

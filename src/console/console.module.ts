@@ -1,4 +1,6 @@
-import { Module } from '@nestjs/common';
+import { Module, type OnModuleInit } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import type { FastifyInstance } from 'fastify';
 import { AuthModule } from '../auth/auth.module.js';
 import { CONFIG, type Config } from '../config/config.js';
 import { ObservabilityModule } from '../observability/observability.module.js';
@@ -24,4 +26,18 @@ function createAssets({ adminToken }: Config): ConsoleAssets {
     ConsoleDataService,
   ],
 })
-export class ConsoleModule {}
+export class ConsoleModule implements OnModuleInit {
+  constructor(private readonly host: HttpAdapterHost) {}
+
+  /** Leads `/console/` to the page: people type it so, and Nest's own routes take no slash at their end. */
+  onModuleInit(): void {
+    const fastify: FastifyInstance = this.host.httpAdapter.getInstance();
+    fastify.route({
+      method: 'GET',
+      url: '/console/',
+      config: { free: true },
+      // Relative, for a proxy that serves the page below a path of its own.
+      handler: (_request, reply) => reply.redirect('../console', 308),
+    });
+  }
+}

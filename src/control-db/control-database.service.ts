@@ -174,13 +174,15 @@ export class ControlDatabaseService implements OnApplicationShutdown {
 
   private async establish(connection: ControlConnection): Promise<void> {
     const { dataSource } = connection;
+    const say = (sentence: string) => this.logger.log(sentence);
     const giveUpAt = performance.now() + UNIT_TIMEOUT_MS;
-    for (;;) {
+    for (let tries = 0; ; tries += 1) {
       try {
         if (!dataSource.isInitialized) await within(UNIT_TIMEOUT_MS, dataSource.initialize());
-        return await within(MIGRATE_TIMEOUT_MS, migrate(dataSource, this.options.dialect));
+        return await within(MIGRATE_TIMEOUT_MS, migrate(dataSource, this.options.dialect, say));
       } catch (error) {
         if (!isBusy(errorCode(error)) || performance.now() > giveUpAt) throw error;
+        if (tries === 0) say('Another process holds the file: waiting for it, for 2 s at the most.');
       }
       await busyPause();
     }

@@ -19,8 +19,14 @@ export interface SqlDialect {
   readonly transactionSetup: string | undefined;
   /** The `position`th parameter, counted from 1. */
   readonly placeholder: (position: number) => string;
-  /** Takes and releases the lock under which one instance at a time migrates, around `runner`'s own session. */
-  readonly migrationLock: { readonly take: readonly string[]; readonly release: string };
+  /** The lock under which one instance at a time migrates, on a session of its own. */
+  readonly migrationLock: {
+    readonly begin: readonly string[];
+    /** Takes it where it is free; the one value of the one row is 0 or false where it is not. */
+    readonly attempt: string | undefined;
+    readonly wait: string | undefined;
+    readonly release: string;
+  };
 }
 
 const ON_CONFLICT_ADD =
@@ -46,7 +52,7 @@ export const DIALECTS: Readonly<Record<Dialect, SqlDialect>> = {
     sessionSetup: undefined,
     transactionSetup: undefined,
     placeholder: () => '?',
-    migrationLock: { take: ['BEGIN IMMEDIATE'], release: 'COMMIT' },
+    migrationLock: { begin: ['BEGIN IMMEDIATE'], attempt: undefined, wait: undefined, release: 'COMMIT' },
   },
   mysql: {
     embedded: false,
@@ -57,7 +63,9 @@ export const DIALECTS: Readonly<Record<Dialect, SqlDialect>> = {
     transactionSetup: undefined,
     placeholder: () => '?',
     migrationLock: {
-      take: ["SELECT GET_LOCK('tidb-cloud-mcp migrations', 30)"],
+      begin: [],
+      attempt: "SELECT GET_LOCK('tidb-cloud-mcp migrations', 0) AS taken",
+      wait: "SELECT GET_LOCK('tidb-cloud-mcp migrations', 30)",
       release: "SELECT RELEASE_LOCK('tidb-cloud-mcp migrations')",
     },
   },
@@ -72,7 +80,9 @@ export const DIALECTS: Readonly<Record<Dialect, SqlDialect>> = {
       'SET LOCAL lock_timeout = 1000; SET LOCAL idle_in_transaction_session_timeout = 30000',
     placeholder: (position) => `$${position}`,
     migrationLock: {
-      take: ['BEGIN', 'SET LOCAL lock_timeout = 30000', `SELECT pg_advisory_xact_lock(${ADVISORY_LOCK})`],
+      begin: ['BEGIN', 'SET LOCAL lock_timeout = 30000'],
+      attempt: `SELECT pg_try_advisory_xact_lock(${ADVISORY_LOCK}) AS taken`,
+      wait: `SELECT pg_advisory_xact_lock(${ADVISORY_LOCK})`,
       release: 'COMMIT',
     },
   },

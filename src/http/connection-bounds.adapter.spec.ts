@@ -45,6 +45,25 @@ describe('A connection', () => {
     expect(await gone).toBe(true);
   });
 
+  it('whose client takes its answer slowly is left alone', async () => {
+    const size = 24 * 1024 * 1024;
+    await start(10, (_request, response) => void response.end(Buffer.alloc(size)));
+    const socket = open(GET);
+    let taken = 0;
+    socket.on('data', (data: Buffer) => {
+      taken += data.length;
+      // Longer in all than a stalled one would have, and never still for as long.
+      const crossesMegabyte = Math.floor(taken / 1_048_576) > Math.floor((taken - data.length) / 1_048_576);
+      if (crossesMegabyte) {
+        socket.pause();
+        setTimeout(() => socket.resume(), STALLED_READER_MS / 6);
+      }
+      if (taken >= size) socket.end();
+    });
+    await closed(socket);
+    expect(taken).toBeGreaterThan(size);
+  });
+
   it('that waits for its answer, or for its next request, is left alone', async () => {
     const waitMs = STALLED_READER_MS * 2.5;
     await start(10, (_request, response) => void setTimeout(() => response.end('late'), waitMs));

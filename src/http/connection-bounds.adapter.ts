@@ -6,10 +6,7 @@ import { Logger } from '@nestjs/common';
 export interface ConnectionBounds {
   /** Open connections at once; one more is closed as soon as it is accepted. */
   readonly maxConnections: number;
-  /**
-   * A client that was sent something has this long to take some of it, and until it is noticed at the most twice this
-   * long. Another time than the keep-alive's.
-   */
+  /** A client that was sent something has this long to take some of it, and until it is noticed at the most twice this long. */
   readonly stalledReaderMs: number;
 }
 
@@ -32,12 +29,37 @@ export function boundConnections(server: Server, bounds: ConnectionBounds = CONN
     reportedMs = performance.now();
     new Logger('Http').warn(`All ${maxConnections} connections are taken; further ones are closed at once.`);
   });
-  return server.setTimeout(stalledReaderMs, (socket) => onSilence(socket, stalledReaderMs));
+  endStalledReaders(server, stalledReaderMs);
+  return server;
 }
 
-/** Between requests a silent socket runs under the keep-alive's time, by which the two are told apart. */
-function onSilence(socket: Socket, stalledReaderMs: number): void {
-  const awaitsItsAnswer = socket.timeout === stalledReaderMs && socket.writableLength === 0;
-  if (awaitsItsAnswer) socket.setTimeout(stalledReaderMs);
-  else socket.destroy();
+/** What libuv has been given to send, and what of it the system has not taken; Node passes on neither. */
+interface StreamHandle {
+  readonly bytesWritten: number;
+  readonly writeQueueSize: number;
+}
+
+/**
+ * Closes connections whose client took nothing of what waits for it from one look to the next. All are looked at
+ * together: a time-out of each socket's own would be set anew with every request.
+ */
+function endStalledReaders(server: Server, everyMs: number): void {
+  const open = new Set<Socket>();
+  let waiting = new Map<Socket, number>();
+  server.on('connection', (socket: Socket) => {
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
+  });
+  const timer = setInterval(() => {
+    const stillWaiting = new Map<Socket, number>();
+    for (const socket of open) {
+      const { _handle: handle } = socket as unknown as { _handle?: StreamHandle | null };
+      if (handle == null || handle.writeQueueSize === 0) continue;
+      const taken = handle.bytesWritten - handle.writeQueueSize;
+      if (waiting.get(socket) === taken) socket.destroy();
+      else stillWaiting.set(socket, taken);
+    }
+    waiting = stillWaiting;
+  }, everyMs).unref();
+  server.once('close', () => clearInterval(timer));
 }

@@ -22,6 +22,10 @@ class FaultyStore implements QuotaStore {
   touch(instanceId: string): Promise<boolean> {
     return Promise.resolve(this.batches.has(instanceId));
   }
+  leave(instanceId: string): Promise<void> {
+    this.batches.delete(instanceId);
+    return Promise.resolve();
+  }
   async store(instanceId: string, number: number, deltas: readonly QuotaDelta[]): Promise<StoreAnswer> {
     const fault = this.faults.shift();
     this.tried.push(`${instanceId}:${number}:${deltas.map((delta) => delta.calls).join('+')}`);
@@ -174,5 +178,20 @@ describe('batches', () => {
     store.batches.clear();
     await sender.touch();
     expect([...store.batches.keys()]).toEqual(['id2']);
+  });
+
+  it('an instance that signs off has no row any more, unless a batch of it is still in question', async () => {
+    const { store, sender, call, flush } = setUp();
+    store.faults.push('unknown, not stored');
+    call(3);
+    await expect(flush()).rejects.toThrow('TIMEOUT');
+    expect(sender.uncertainCalls).toBe(3);
+    await sender.leave();
+    expect([...store.batches]).toEqual([['id1', 0]]);
+    await flush();
+    expect([sender.uncertainCalls, store.totals.get('t')]).toEqual([0, 3]);
+    await sender.leave();
+    expect([...store.batches]).toEqual([]);
+    expect(sender.isReady).toBe(false);
   });
 });

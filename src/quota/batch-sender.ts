@@ -24,6 +24,8 @@ export class BatchSender {
   private lastBatch = 0;
   private registered = false;
   private unknown: Batch | undefined;
+  /** On its way at this moment. */
+  private sending: Batch | undefined;
 
   /** @param dropped told of calls in a batch of unknown outcome that can't be resolved any more */
   constructor(
@@ -48,6 +50,12 @@ export class BatchSender {
   /** Whether a batch may or may not be stored; no total can be adopted then. */
   get isUncertain(): boolean {
     return this.unknown !== undefined;
+  }
+
+  /** Calls in the batch of which nobody knows whether it is stored, or not yet. */
+  get uncertainCalls(): number {
+    const batch = this.unknown ?? this.sending;
+    return batch === undefined ? 0 : callsOf(batch);
   }
 
   /** Whether a new batch may be sent. */
@@ -80,8 +88,16 @@ export class BatchSender {
     await this.register();
   }
 
+  /** Signs off, once nothing is in question and nothing more will be sent. */
+  async leave(): Promise<void> {
+    if (!this.isReady) return;
+    this.registered = false;
+    await this.store.leave(this.instance);
+  }
+
   private async attempt(batch: Batch): Promise<SendResult> {
     const deltas = batch.rows.map(({ tenant, utcDay, inFlight }) => ({ tenant, utcDay, calls: inFlight }));
+    this.sending = batch;
     try {
       const answer = await this.store.store(this.instance, batch.number, deltas);
       this.unknown = undefined;
@@ -91,6 +107,8 @@ export class BatchSender {
     } catch (error) {
       this.failed(batch, error);
       throw error;
+    } finally {
+      this.sending = undefined;
     }
     return this.giveUp(batch);
   }
@@ -118,7 +136,7 @@ export class BatchSender {
       this.outbox.settleReturned(batch.rows);
       return 'renewed';
     }
-    this.dropped(batch.rows.reduce((sum, row) => sum + row.inFlight, 0));
+    this.dropped(callsOf(batch));
     // Held against the quota here until a total is adopted, so that the loss mints no call.
     this.outbox.settleStored(batch.rows);
     return 'renewed';
@@ -134,6 +152,10 @@ export class BatchSender {
     await this.store.register(this.instance);
     this.registered = true;
   }
+}
+
+function callsOf(batch: Batch): number {
+  return batch.rows.reduce((sum, row) => sum + row.inFlight, 0);
 }
 
 function inLockOrder(a: QuotaRow, b: QuotaRow): number {

@@ -1,10 +1,16 @@
 import { Logger } from '@nestjs/common';
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ModelledDatabase, type Weather } from '../../test/simulation/modelled-database.js';
 import { SimulatedInstance } from '../../test/simulation/simulated-instance.js';
 import { VirtualTime } from '../../test/simulation/virtual-time.js';
 
-Logger.overrideLogger(false);
+const logged: string[] = [];
+const log = (line: unknown) => void logged.push(String(line));
+beforeEach(() => {
+  logged.length = 0;
+  Logger.overrideLogger({ log, warn: log, error: log });
+});
+afterEach(() => Logger.overrideLogger(false));
 
 const HOUR_MS = 3_600_000;
 const FAIR: Weather = { partitioned: false, lossRate: 0, latencyMs: 5 };
@@ -22,7 +28,7 @@ function setUp(weather = FAIR) {
   const call = (times: number) => {
     for (let n = 0; n < times; n += 1) instance.call('t');
   };
-  return { time, sky, instance, stored, call };
+  return { time, sky, database, instance, stored, call };
 }
 
 describe('the flush', () => {
@@ -88,5 +94,45 @@ describe('the flush', () => {
     expect(instance.hadLastFlush).toBe(false);
     await time.runUntil(6_001);
     expect(instance.hadLastFlush).toBe(true);
+  });
+
+  it('is followed by a good-bye on shutdown, after which the instance counts as live no longer', async () => {
+    const { time, database, instance, stored, call } = setUp();
+    void instance.start();
+    await time.runUntil(1_000);
+    expect(database.instances.size).toBe(1);
+    call(3);
+    const ended = instance.shutDown();
+    await time.runUntil(2_000);
+    await ended;
+    expect([stored(), database.instances.size]).toEqual([3, 0]);
+    await time.runUntil(3 * HOUR_MS);
+    expect(database.instances.size).toBe(0);
+    expect(logged).toEqual(['Storing the last calls (3).']);
+  });
+
+  it('says on shutdown what it waits for, and at the end what was not stored', async () => {
+    const { time, sky, instance, call } = setUp();
+    void instance.start();
+    await time.runUntil(1_000);
+    call(3);
+    sky.weather = AWAY;
+    void instance.shutDown();
+    await time.runUntil(5_900);
+    expect(logged.filter((line) => !line.startsWith('Quota persistence'))).toEqual([
+      'Storing the last calls (3).',
+      'model does not take the last calls: trying on, for 5 s in all.',
+    ]);
+    await time.runUntil(6_100);
+    expect(logged.at(-1)).toMatch(/^The last flush failed: 3 calls are lost/);
+  });
+
+  it('has nothing to say on shutdown where everything is stored', async () => {
+    const { time, instance } = setUp();
+    void instance.start();
+    await time.runUntil(1_000);
+    void instance.shutDown();
+    await time.runUntil(2_000);
+    expect(logged).toEqual([]);
   });
 });

@@ -11,6 +11,9 @@ import { type QuotaTimers, QuotaTimersService } from './quota-timers.service.js'
 const LAST_FLUSH_MS = 5_000;
 const LAST_FLUSH_RETRY_MS = 200;
 
+/** Signing off is a courtesy to whoever counts the live instances, and holds nobody up. */
+const SIGN_OFF_MS = 1_000;
+
 /**
  * Pushes deltas and adopts totals at multiples of the flush interval, after every connect, sooner after a failure, and
  * one last time on shutdown. No request ever waits for any of it. Design: "The shared quota, exactly".
@@ -114,15 +117,29 @@ export class QuotaFlushService implements OnApplicationBootstrap, OnApplicationS
 
   private async flushAtLast(): Promise<void> {
     this.timers.stop();
-    if ((await this.timers.within(LAST_FLUSH_MS, this.flushUntilStored())) === true) return;
+    if ((await this.timers.within(LAST_FLUSH_MS, this.flushUntilStored())) === true) return this.signOff();
     this.isOver = true;
-    this.logger.error('The last flush failed: calls counted since the one before are lost.');
+    const { calls, uncertain } = this.flusher.unsent;
+    const perhaps = uncertain === 0 ? '' : `, ${uncertain} of them perhaps not`;
+    this.logger.error(`The last flush failed: ${calls} calls are lost${perhaps}.`);
   }
 
   private async flushUntilStored(): Promise<true> {
-    while (this.flusher.hasUnsent && !this.isOver) {
-      if (!(await this.flush())) await this.timers.pause(LAST_FLUSH_RETRY_MS);
+    const { calls } = this.flusher.unsent;
+    if (calls !== 0) this.logger.log(`Storing the last calls (${calls}).`);
+    for (let isFirst = true; this.flusher.hasUnsent && !this.isOver; isFirst = false) {
+      if (await this.flush()) continue;
+      if (isFirst) this.logger.warn(`${this.database.target} does not take the last calls: trying on, for 5 s in all.`);
+      await this.timers.pause(LAST_FLUSH_RETRY_MS);
     }
     return true;
+  }
+
+  private async signOff(): Promise<void> {
+    if (this.persistence.isDegraded) return;
+    await this.timers.within(
+      SIGN_OFF_MS,
+      this.flusher.leave().catch((error: unknown) => this.logger.debug(`Signing off failed (${errorCode(error)}).`)),
+    );
   }
 }

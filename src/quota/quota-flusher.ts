@@ -15,6 +15,7 @@ const QUEUE_CEILING = 16;
  */
 export class QuotaFlusher {
   private readonly queue = new SerialQueue(QUEUE_CEILING);
+  private hasLeft = false;
 
   /** @param pause lets the event loop do something else between batches */
   constructor(
@@ -44,6 +45,12 @@ export class QuotaFlusher {
     return this.sender.isUncertain || this.counter.outbox.size > 0;
   }
 
+  /** Calls that are not known to be stored, and how many of them may be all the same. */
+  get unsent(): { calls: number; uncertain: number } {
+    const uncertain = this.sender.uncertainCalls;
+    return { calls: this.counter.outbox.unsentCalls() + uncertain, uncertain };
+  }
+
   /** Whether tenants wait to be read by name. */
   get hasWanted(): boolean {
     return this.reader.wantedCount > 0;
@@ -57,6 +64,8 @@ export class QuotaFlusher {
   /** Pushes everything that was counted before this call came to its turn; without any of it, shows signs of life. */
   flush(): Promise<void> {
     return this.queue.run(async () => {
+      // A sign of life would bring the instance back.
+      if (this.hasLeft) return;
       await this.sender.prepare();
       this.counter.outbox.seal();
       const batches = await this.sendSealed();
@@ -88,6 +97,14 @@ export class QuotaFlusher {
       const utcDay = this.counter.currentDay();
       const tenants = rows.filter((row) => row.utcDay === utcDay).map((row) => row.tenant);
       await this.reader.readNamed(utcDay, tenants);
+    });
+  }
+
+  /** Takes this instance out of the live ones, for good: after the last flush. */
+  leave(): Promise<void> {
+    return this.queue.run(() => {
+      this.hasLeft = true;
+      return this.sender.leave();
     });
   }
 

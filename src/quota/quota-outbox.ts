@@ -18,6 +18,11 @@ export class QuotaOutbox {
     return this.sealed.length + this.open.length;
   }
 
+  /** Calls that wait for a flush; below 0 where more were given back than made since the last one. */
+  unsentCalls(): number {
+    return [this.sealed, this.open].flat().reduce((sum, row) => sum + row.pending, 0);
+  }
+
   /** Lists a row for the next flush. */
   list(row: QuotaRow): void {
     if ((row.flags & DIRTY) !== 0) return;

@@ -41,6 +41,8 @@ export interface QuotaStore {
   register(instanceId: string): Promise<void>;
   /** Stamps the instance as seen; false where it has no row. */
   touch(instanceId: string): Promise<boolean>;
+  /** Takes the instance out of the live ones; nothing more is stored under its id. */
+  leave(instanceId: string): Promise<void>;
   /** Adds the deltas in one transaction, if batch `number` of this instance is not stored yet. */
   store(instanceId: string, number: number, deltas: readonly QuotaDelta[]): Promise<StoreAnswer>;
   /** @param aliveMs how long ago a live instance was seen at most */

@@ -45,6 +45,12 @@ export class QuotaRepository implements QuotaStore {
     return this.database.run((manager) => this.stamp(manager, instanceId));
   }
 
+  leave(instanceId: string): Promise<void> {
+    return this.database.run(async (manager) => {
+      await manager.getRepository(QuotaInstance).createQueryBuilder().delete().where({ instanceId }).execute();
+    });
+  }
+
   store(instanceId: string, number: number, deltas: readonly QuotaDelta[]): Promise<StoreAnswer> {
     return this.database.transaction(async (manager) => {
       const instances = manager.getRepository(QuotaInstance).createQueryBuilder();

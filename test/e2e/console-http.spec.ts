@@ -51,6 +51,16 @@ describe('The console', () => {
     expect((await data()).totals.refused).toEqual(before);
   });
 
+  it('leads whoever types a slash at the end to the page, for free', async () => {
+    for (let i = 0; i < 20; i += 1) {
+      const answer = await ask(`${server.url}/console/`, { redirect: 'manual' });
+      expect([answer.status, answer.headers.get('location')]).toEqual([308, '../console']);
+    }
+    const followed = await fetch(`${server.url}/console/`);
+    expect([followed.status, followed.url]).toEqual([200, `${server.url}/console`]);
+    expect(await followed.text()).toBe((await ask(`${server.url}/console`)).text);
+  });
+
   it('names no other host in any of its files', async () => {
     for (const route of CONSOLE_ROUTES.filter((name) => !name.startsWith('chart.umd'))) {
       const { text } = await ask(`${server.url}/console${route === '' ? '' : `/${route}`}`);
@@ -62,7 +72,7 @@ describe('The console', () => {
     server.clock.advance(10_000);
     expect((await ask(`${server.url}/console`, { method: 'POST' })).status).toBe(405);
     expect((await ask(`${server.url}/console/package.json`)).status).toBe(404);
-    expect((await ask(`${server.url}/console/`)).status).toBe(404);
+    expect((await ask(`${server.url}/console//`)).status).toBe(404);
     const statuses = [];
     for (let i = 0; i < 4; i += 1) statuses.push((await ask(`${server.url}/console/package.json`)).status);
     expect(statuses).toEqual([404, 404, 429, 429]);

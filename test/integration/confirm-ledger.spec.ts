@@ -2,6 +2,7 @@ import { Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { parseControlDbUrl } from '../../src/config/control-db-url.js';
+import { systemClock } from '../../src/clock/clock.module.js';
 import { ConfirmRetentionService } from '../../src/confirm/confirm-retention.service.js';
 import { type NonceEntry, NonceLedger } from '../../src/confirm/nonce-ledger.repository.js';
 import { ControlDatabaseService } from '../../src/control-db/control-database.service.js';
@@ -97,7 +98,7 @@ describe.each(DATABASE_KINDS)('the ledger of confirmations on $title', ({ availa
       await ledger.add(entry(100), -DAY_MS + 60_000);
       await ledger.add(entry(101), 60_000);
       expect(await ledger.deleteExpired(DAY_MS, 5)).toBe(5);
-      expect(await new ConfirmRetentionService(ledger).removeExpired()).toBe(2);
+      expect(await new ConfirmRetentionService(systemClock, ledger).removeExpired()).toBe(2);
       const rows = await scratch.query('SELECT token_hash FROM confirm_nonce ORDER BY token_hash');
       expect(rows.map((row) => row['token_hash'])).toEqual([hash(100), hash(101)]);
     });

@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { parseControlDbUrl } from '../../src/config/control-db-url.js';
 import { ControlDatabaseService } from '../../src/control-db/control-database.service.js';
 import { createControlConnection } from '../../src/control-db/data-source.adapter.js';
@@ -215,23 +215,66 @@ describe.each(DATABASE_KINDS)('the shared totals on $title', ({ available, creat
   });
 });
 
-describe.each(DATABASE_KINDS)('migrations on $title', ({ available, create }) => {
-  it.skipIf(!available)('several instances that migrate at once do no harm', async () => {
-    const scratch = await create();
-    const databases = Array.from({ length: 6 }, () => new ControlDatabaseService({ controlDbUrl: scratch.url }));
-    const failures: string[] = [];
-    try {
-      for (const database of databases) {
-        database.listen({ connectFailed: (code) => failures.push(code) });
-        database.open();
+describe.each(DATABASE_KINDS)('migrations on $title', ({ available, create, name }) => {
+  const logged: string[] = [];
+  const log = (line: unknown) => void logged.push(String(line));
+
+  beforeEach(() => {
+    logged.length = 0;
+    Logger.overrideLogger({ log, warn: log, error: log });
+  });
+  afterEach(() => Logger.overrideLogger(false));
+
+  it.skipIf(!available)(
+    'several instances that migrate at once do no harm, and one of them says what it ran',
+    async () => {
+      const scratch = await create();
+      const databases = Array.from({ length: 6 }, () => new ControlDatabaseService({ controlDbUrl: scratch.url }));
+      const failures: string[] = [];
+      try {
+        for (const database of databases) {
+          database.listen({ connectFailed: (code) => failures.push(code) });
+          database.open();
+        }
+        await waitUntil('all are connected', () => databases.every((database) => database.isConnected));
+        const rows = await scratch.query('SELECT name FROM tidb_mcp_migration');
+        expect(rows.length).toBeGreaterThan(0);
+        expect(new Set(rows.map((row) => row['name'])).size).toBe(rows.length);
+        expect(failures).toEqual([]);
+        const ran = logged.filter((line) => line.startsWith('Running ') || line.startsWith('Ran '));
+        expect(ran).toEqual([
+          `Running ${rows.length} migrations: ${rows.map((row) => String(row['name'])).join(', ')}.`,
+          expect.stringMatching(`^Ran ${rows.length} migrations in \\d+\\.\\d s\\.$`),
+        ]);
+      } finally {
+        await Promise.all(databases.map((database) => database.onApplicationShutdown()));
+        await scratch.drop();
       }
-      await waitUntil('all are connected', () => databases.every((database) => database.isConnected));
-      const rows = await scratch.query('SELECT name FROM tidb_mcp_migration');
-      expect(rows.length).toBeGreaterThan(0);
-      expect(new Set(rows.map((row) => row['name'])).size).toBe(rows.length);
-      expect(failures).toEqual([]);
+    },
+  );
+
+  it.skipIf(!available)('an instance that waits for another one’s migrations says so', async () => {
+    const scratch = await create();
+    const [holder, waiting] = [scratch, scratch].map(({ url }) => new ControlDatabaseService({ controlDbUrl: url }));
+    if (holder === undefined || waiting === undefined) throw new Error('two are made');
+    const { begin, attempt } = holder.dialect.migrationLock;
+    try {
+      holder.open();
+      await waitUntil('connected', () => holder.isConnected);
+      await holder.run(async (manager) => {
+        // A unit on the embedded file holds it anyway.
+        const lock = name === 'libsql' ? [] : [...begin, ...(attempt === undefined ? [] : [attempt])];
+        for (const statement of lock) await manager.query(statement);
+        waiting.open();
+        await waitUntil('it says that it waits', () => logged.some((line) => /^Another .* waiting for it/.test(line)));
+        expect(waiting.isConnected).toBe(false);
+        if (name !== 'libsql') await manager.query(holder.dialect.migrationLock.release);
+      });
+      await waitUntil('connected', () => waiting.isConnected);
+      expect(logged.filter((line) => line.startsWith('Another '))).toHaveLength(1);
+      expect(logged.filter((line) => line.startsWith('Running '))).toHaveLength(1);
     } finally {
-      await Promise.all(databases.map((database) => database.onApplicationShutdown()));
+      await Promise.all([holder, waiting].map((database) => database.onApplicationShutdown()));
       await scratch.drop();
     }
   });

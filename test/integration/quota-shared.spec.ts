@@ -96,6 +96,20 @@ describe.each(DATABASE_KINDS)('the quota of several instances on $title', ({ ava
       expect(call(await start({ dailyQuota: 30 }), T, 1)).toBe(0);
     });
 
+    it('an instance that stops signs off, so a restart does not look like two instances; one that crashes can not', async () => {
+      const [a, b] = [await start(), await start()];
+      await push(b);
+      expect(b.quota.liveInstances()).toBe(2);
+      call(a, T, 3);
+      await a.stop();
+      await push(b);
+      expect(b.quota.liveInstances()).toBe(1);
+      expect(await stored()).toEqual([3]);
+      await (await start()).kill();
+      await push(b);
+      expect(b.quota.liveInstances()).toBe(2);
+    });
+
     it('a crash loses what was counted since the last flush, and no more', async () => {
       const a = await start();
       call(a, T, 10);
@@ -171,6 +185,10 @@ describe.each(DATABASE_KINDS)('the quota of several instances on $title', ({ ava
       const values = Array.from({ length: 1_100 }, (_, n) => `('${tenantName(n)}', '${old}', 1, 1)`);
       await scratch.query(`INSERT INTO quota_usage (tenant, utc_day, calls, updated_at) VALUES ${values.join(', ')}`);
       expect(await a.retention.removeOld()).toBe(1_100);
+      expect(a.logLines.at(-1)).toMatch(/^log Removed 1100 rows of counts older than 2 days in \d+\.\d s\.$/);
+      const told = a.logLines.length;
+      expect(await a.retention.removeOld()).toBe(0);
+      expect(a.logLines).toHaveLength(told);
       expect(await stored()).toEqual([2]);
     });
   });

@@ -107,6 +107,10 @@ export class ModelledStore implements QuotaStore {
     });
   }
 
+  leave(instanceId: string): Promise<void> {
+    return this.simple(() => void this.database.instances.delete(instanceId));
+  }
+
   survey(aliveMs: number): Promise<Survey> {
     return this.simple(() => {
       const nowMs = this.database.nowMs();

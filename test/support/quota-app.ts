@@ -37,7 +37,7 @@ export interface QuotaApp {
   /** Milliseconds until it would listen. */
   readonly bootMs: number;
   stop(): Promise<void>;
-  /** Ends it as SIGKILL does: without a last flush. */
+  /** Ends it as SIGKILL does: without a last flush and a good-bye. */
   kill(): Promise<void>;
 }
 
@@ -115,6 +115,7 @@ export async function startQuota(options: QuotaAppOptions): Promise<QuotaApp> {
     stop: () => app.close(),
     kill: async () => {
       Object.defineProperty(flusher, 'hasUnsent', { value: false });
+      flusher.leave = () => Promise.resolve();
       await app.close();
     },
   };
