@@ -18,7 +18,13 @@ const SERVER_KEY = {
   token: 'servers-own-token',
 };
 const REVOKED = { publicKey: 'REVOKEDPUBLIC', privateKey: 'revoked-private-half', token: 'revoked-oauth-token' };
-const TENANT = { publicKey: 'TENANTPUBLIC', privateKey: 'tenant-private-half', token: 'tenant.oauth-access-token' };
+/** The subject is whom the userinfo endpoint names, and what its e-mail address there begins with. */
+const TENANT = {
+  publicKey: 'TENANTPUBLIC',
+  privateKey: 'tenant-private-half',
+  token: 'tenant.oauth-access-token',
+  subject: 'subject-of-the-tenant',
+};
 const UNKNOWN = { publicKey: 'UNKNOWNPUBLIC', privateKey: 'unknown-private-half' };
 const SHARED_TOKEN = 'shared-token-of-the-workspace';
 const ADMIN_TOKEN = 'admin-token-of-the-operator';
@@ -140,6 +146,7 @@ const SECRETS: readonly string[] = [
   ...KEYS.flatMap((key) => [key.privateKey, pair(key)]),
   ...[SERVER_KEY, REVOKED, TENANT].map(({ token }) => token),
   ...[REVOKED, TENANT, UNKNOWN].map(({ publicKey }) => publicKey),
+  TENANT.subject,
   SHARED_TOKEN,
   ADMIN_TOKEN,
   COLLECTOR_SECRET,
@@ -158,6 +165,7 @@ beforeAll(async () => {
     TIDB_MCP_QUOTA_FLUSH_SECONDS: '1',
     TIDB_MCP_SERVERLESS_API_URL: sandbox.serverlessUrl,
     TIDB_MCP_IAM_API_URL: sandbox.iamUrl,
+    TIDB_MCP_OAUTH_USERINFO_URL: sandbox.userinfoUrl,
     TIDB_MCP_V1_TOKENS: SHARED_TOKEN,
     TIDB_MCP_ADMIN_TOKEN: ADMIN_TOKEN,
     TIDB_CLOUD_PUBLIC_KEY: SERVER_KEY.publicKey,
