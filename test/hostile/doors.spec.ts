@@ -1,5 +1,6 @@
 import type { Server } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { CONNECTION_BOUNDS } from '../../src/http/connection-bounds.adapter.js';
 import { FrontDoorService } from '../../src/http/front-door.service.js';
 import { readDocument, section, tableRows } from '../docs/documents.js';
 import { requestText, sendRaw } from '../support/raw-http.js';
@@ -189,7 +190,7 @@ describe('A connection', () => {
     expect(http.headersTimeout).toBe(stated("a request's header") * 1000);
     expect(http.requestTimeout).toBe(stated('a whole request') * 1000);
     expect(http.keepAliveTimeout).toBe(stated('an idle keep-alive connection') * 1000);
-    expect(http.timeout).toBe(stated('an answer that its client does not take') * 1000);
+    expect(CONNECTION_BOUNDS.stalledReaderMs).toBe(stated('an answer that its client does not take') * 1000);
     expect(http.maxConnections).toBe(stated('open connections'));
   });
 });
