@@ -8,6 +8,7 @@ const FLOORS = [
   ['capabilities'],
   ['console'],
   ['auth'],
+  ['proof-store'],
   ['confirm'],
   ['quota'],
   ['client-ip'],

@@ -103,6 +103,7 @@ export class AuthService {
   }
 
   private async validate(identity: Identity, signal: AbortSignal): Promise<Verdict> {
+    const askedAtMs = this.proof.nowMs();
     // A context that still serves keeps its session: its nonces, and what is known of TiDB Cloud's own limit.
     const serving = this.proof.context(identity);
     const session: UpstreamSession = serving?.session ?? { credential: identity.credential };
@@ -116,13 +117,13 @@ export class AuthService {
     // What was forgotten while it was asked about again proves itself at the door, as everything that was forgotten.
     if (serving !== undefined && !this.proof.isProven(identity, this.proof.nowMs())) return { retryAfterSeconds: 1 };
     const isFurtherToken = this.proof.knowsSubject(checked.identity);
-    return this.takeIn({ identity: checked.identity, session, isFurtherToken });
+    return this.takeIn({ identity: checked.identity, session, isFurtherToken }, askedAtMs);
   }
 
-  private takeIn(tenant: TenantContext): TenantContext | { retryAfterSeconds: number } {
+  private takeIn(tenant: TenantContext, acceptedMs?: number): TenantContext | { retryAfterSeconds: number } {
     const waitMs = this.proof.waitToProve(tenant.identity);
     if (waitMs > 0) return { retryAfterSeconds: Math.min(MAX_PLACE_WAIT_SECONDS, Math.ceil(waitMs / 1000)) };
-    this.proof.prove(tenant);
+    this.proof.prove(tenant, acceptedMs);
     this.quota.noteAccepted(tenant.identity.tenant);
     return tenant;
   }

@@ -6,10 +6,11 @@ import { MetricsService } from '../observability/metrics.service.js';
 import { TelemetryService } from '../observability/telemetry.service.js';
 import type { Credential, Identity, TenantContext } from '../request/credential.js';
 import { TenantLimitsService } from '../tenant-limits/tenant-limits.service.js';
-import { type IdentifiedRequest, Identifier, isShared, type SharedIdentity } from './identify.js';
+import { type IdentifiedRequest, Identifier, isShared, type SharedIdentity, withTenant } from './identify.js';
+import { ProofSync } from './proof-sync.js';
 import { type ForgetReason, ProvenCredentials } from './proven-credentials.js';
 import { RevalidationTimes } from './revalidation.js';
-import { NO_BUCKETS, type SubjectBuckets, type TenantBuckets } from './tenant-buckets.js';
+import { type BucketOwner, NO_BUCKETS, type SubjectBuckets, type TenantBuckets } from './tenant-buckets.js';
 
 const DAY_MS = 86_400_000;
 const SWEEP_MS = 60_000;
@@ -30,6 +31,7 @@ export class ProofService {
   private readonly own: ProvenCredentials;
   private readonly shared: ProvenCredentials;
   private buckets: TenantBuckets & SubjectBuckets = NO_BUCKETS;
+  private sync: ProofSync | undefined;
 
   constructor(
     @Inject(CONFIG) config: Config,
@@ -53,13 +55,14 @@ export class ProofService {
     // A shared token is accepted by its match alone: there is nobody to ask about it.
     const sharedLives = { ...lives, revalidation: new RevalidationTimes(0, Math.random) };
     const buckets: TenantBuckets = {
-      waitForPlace: (identity, nowMs) => this.buckets.waitForPlace(identity, nowMs),
-      join: (identity, nowMs) => this.buckets.join(identity, nowMs),
-      leave: (identity, nowMs) => this.buckets.leave(identity, nowMs),
+      waitForPlace: (owner, nowMs) => this.buckets.waitForPlace(owner, nowMs),
+      join: (owner, nowMs) => this.buckets.join(owner, nowMs),
+      leave: (owner, nowMs) => this.buckets.leave(owner, nowMs),
     };
     const listener = {
       proven: (identity: Identity) => this.onProven(identity),
-      forgotten: (identity: Identity, reason: ForgetReason) => this.onForgotten(identity, reason),
+      confirmed: (identity: Identity) => this.identifier.accept(identity),
+      forgotten: (owner: BucketOwner, reason: ForgetReason) => this.onForgotten(owner, reason),
     };
     this.own = new ProvenCredentials(config.provenMax, lives, buckets, listener);
     this.shared = new ProvenCredentials(Math.max(1, maxSharedIdentities(config)), sharedLives, buckets, listener);
@@ -86,11 +89,21 @@ export class ProofService {
     return this.buckets.take(identity, this.clock.monotonicMs());
   }
 
+  /**
+   * Has the proofs of tenants' own credentials told to other instances and taken from them. Shared tokens need none of
+   * it: their match alone proves them.
+   * @param max see {@link ProofSync}
+   */
+  share(max: number): ProofSync {
+    return (this.sync = new ProofSync(this.own, max, () => this.clock.monotonicMs()));
+  }
+
   /** See {@link Identifier.identify}. */
   identify(request: IdentifiedRequest, onV1: boolean, addressKey: string): Identity | undefined {
     // Only places under shared tokens ask which day it is.
     const utcDay = this.hasSharedTokens ? this.utcDay() : 0;
-    return this.identifier.identify(request, onV1, addressKey, utcDay);
+    const identity = this.identifier.identify(request, onV1, addressKey, utcDay);
+    return identity === undefined || !this.own.holdsRestored ? identity : this.asRestored(identity);
   }
 
   /** The moment by which proofs and contexts live: monotonic milliseconds. */
@@ -100,7 +113,7 @@ export class ProofService {
 
   /** Whether the identity's proof holds at this moment of the monotonic clock. */
   isProven(identity: Identity, nowMs: number): boolean {
-    if (identity.kind !== 'shared' && !this.identifier.isAccepted(identity)) return false;
+    if (identity.kind !== 'shared' && !this.identifier.isAccepted(identity) && !this.own.holdsRestored) return false;
     return this.setOf(identity).has(identity.fingerprint, nowMs);
   }
 
@@ -114,13 +127,19 @@ export class ProofService {
     return this.setOf(identity).waitToProve(identity.fingerprint, this.clock.monotonicMs());
   }
 
-  /** Takes an accepted credential in. Ask {@link waitToProve} first. */
-  prove(context: TenantContext): void {
-    this.setOf(context.identity).prove(context, this.clock.monotonicMs());
+  /**
+   * Takes an accepted credential in. Ask {@link waitToProve} first.
+   * @param acceptedMs when the upstream was asked that accepted it, by the monotonic clock; now where nobody was
+   */
+  prove(context: TenantContext, acceptedMs?: number): void {
+    const { identity } = context;
+    this.setOf(identity).prove(context, this.clock.monotonicMs(), acceptedMs);
+    if (identity.kind !== 'shared') this.sync?.noteUse(identity.fingerprint);
   }
 
   /** Notes that a request passed the four layers and authentication; answers whether a revalidation is due. */
   use(identity: Identity): boolean {
+    if (identity.kind !== 'shared') this.sync?.noteUse(identity.fingerprint);
     return this.setOf(identity).use(identity.fingerprint, this.clock.monotonicMs());
   }
 
@@ -131,6 +150,7 @@ export class ProofService {
 
   /** Forgets a credential that the upstream rejected. */
   reject(identity: Identity): void {
+    if (identity.kind !== 'shared') this.sync?.noteRejected(identity.fingerprint);
     this.setOf(identity).reject(identity.fingerprint, this.clock.monotonicMs());
   }
 
@@ -152,6 +172,13 @@ export class ProofService {
     this.shared.sweep(nowMs);
   }
 
+  /** A restored proof also says as whose tenant its credential was accepted. Known by fingerprint alone, it costs a hash. */
+  private asRestored(identity: Identity): Identity {
+    if (identity.kind === 'shared' || this.identifier.isAccepted(identity)) return identity;
+    const tenant = this.own.proofOf(identity.fingerprint)?.tenant ?? identity.tenant;
+    return tenant === identity.tenant ? identity : withTenant(identity, tenant);
+  }
+
   private setOf(identity: Identity): ProvenCredentials {
     return identity.kind === 'shared' ? this.shared : this.own;
   }
@@ -162,10 +189,11 @@ export class ProofService {
     this.telemetry.emit({ event: 'credential_proven', tenant: identity.tenant });
   }
 
-  private onForgotten(identity: Identity, reason: ForgetReason): void {
-    this.identifier.drop(identity);
-    this.tenantLimits.limits.leave(identity.fingerprint);
-    this.telemetry.emit({ event: 'credential_forgotten', tenant: identity.tenant, reason });
+  private onForgotten(owner: BucketOwner, reason: ForgetReason): void {
+    if (owner.kind !== 'restored') this.identifier.drop(owner);
+    this.sync?.noteForgotten(owner.fingerprint);
+    this.tenantLimits.limits.leave(owner.fingerprint);
+    this.telemetry.emit({ event: 'credential_forgotten', tenant: owner.tenant, reason });
   }
 
   private utcDay(): number {

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Identity, TenantContext } from '../request/credential.js';
 import { ProvenCredentials } from './proven-credentials.js';
 import { RevalidationTimes } from './revalidation.js';
+import type { BucketOwner } from './tenant-buckets.js';
 
 const MAX_AGE_MS = 350;
 const LIVES = { provenIdleMs: 1000, contextIdleMs: 300, revalidation: new RevalidationTimes(MAX_AGE_MS, () => 0) };
@@ -65,7 +66,8 @@ describe('The set of proven credentials, whatever happens', () => {
         const told = new Set<string>();
         const listener = {
           proven: ({ fingerprint }: Identity) => expect(told.has(fingerprint) || !told.add(fingerprint)).toBe(false),
-          forgotten: ({ fingerprint }: Identity) => expect(told.delete(fingerprint)).toBe(true),
+          confirmed: () => expect.unreachable(),
+          forgotten: ({ fingerprint }: BucketOwner) => expect(told.delete(fingerprint)).toBe(true),
         };
         const buckets = { waitForPlace: () => 0, join: () => undefined, leave: () => undefined };
         const set = new ProvenCredentials(max, LIVES, buckets, listener);

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { Identity, TenantContext } from '../request/credential.js';
 import { ProvenCredentials } from './proven-credentials.js';
 import { RevalidationTimes } from './revalidation.js';
-import type { TenantBuckets } from './tenant-buckets.js';
+import type { BucketOwner, TenantBuckets } from './tenant-buckets.js';
 
 const HOUR = 3_600_000;
 const identity = (name: string): Identity => ({
@@ -25,7 +25,8 @@ const buckets: TenantBuckets = {
 };
 const listener = {
   proven: ({ fingerprint }: Identity) => void events.push(`proven ${fingerprint}`),
-  forgotten: ({ fingerprint }: Identity, reason: string) => void events.push(`${reason} ${fingerprint}`),
+  confirmed: ({ fingerprint }: Identity) => void events.push(`confirmed ${fingerprint}`),
+  forgotten: ({ fingerprint }: BucketOwner, reason: string) => void events.push(`${reason} ${fingerprint}`),
 };
 let random: number;
 const maxAge = (ms: number) => ({ revalidation: new RevalidationTimes(ms, () => random) });
@@ -166,5 +167,84 @@ describe('The set of proven credentials', () => {
     proven.sweep(HOUR);
     proven.use('a', HOUR);
     expect([proven.context('a', HOUR), proven.context('b', HOUR)]).toEqual([undefined, context('b')]);
+  });
+});
+
+describe('A proof that others accepted', () => {
+  const restored = (name: string, usedMs: number) => ({
+    fingerprint: name,
+    tenant: name,
+    acceptedMs: usedMs,
+    usedMs,
+    rejectedMs: Number.NEGATIVE_INFINITY,
+  });
+
+  it('holds without anything proven here, and its credential is validated at its first use', () => {
+    const proven = set();
+    proven.merge([restored('a', -HOUR)], 0);
+    expect([proven.has('a', 0), proven.context('a', 0), proven.count(0)]).toEqual([true, undefined, 1]);
+    expect(events).toEqual(['join a']);
+    proven.prove(context('a'), 1);
+    expect([proven.context('a', 1), proven.holdsRestored]).toEqual([context('a'), false]);
+    expect(events).toEqual(['join a', 'confirmed a']);
+  });
+
+  it('expires 24 hours after it was last used, wherever that was', () => {
+    const proven = set();
+    proven.merge([restored('a', -HOUR), restored('b', -24 * HOUR)], 0);
+    expect([proven.has('b', 0), proven.has('a', 23 * HOUR - 1), proven.has('a', 23 * HOUR)]).toEqual([
+      false,
+      true,
+      false,
+    ]);
+  });
+
+  it('is prolonged by uses elsewhere, which keep no context alive here', () => {
+    const proven = set();
+    proven.prove(context('a'), 0);
+    for (let t = 0; t <= 30 * HOUR; t += HOUR / 4) proven.merge([restored('a', t)], t);
+    expect([proven.has('a', 30 * HOUR), proven.context('a', HOUR / 2)]).toEqual([true, undefined]);
+  });
+
+  it('stands in the order of use, so that the ceiling drops whoever was used least recently by anybody', () => {
+    const proven = set(3);
+    proven.prove(context('a'), 10);
+    proven.prove(context('b'), 20);
+    proven.merge([restored('a', 25), restored('c', 15), restored('d', 12)], 30);
+    expect(['a', 'b', 'c', 'd'].map((name) => proven.has(name, 30))).toEqual([true, true, true, false]);
+    proven.prove(context('e'), 31);
+    proven.merge([restored('f', 22), restored('g', 5)], 32);
+    expect(['a', 'b', 'c', 'e', 'f', 'g'].filter((name) => proven.has(name, 32))).toEqual(['a', 'e', 'f']);
+  });
+
+  it('pushes none out whose bucket finds no place', () => {
+    const proven = set(1);
+    proven.prove(context('a'), 0);
+    placeWait = 1;
+    proven.merge([restored('b', 5)], 10);
+    expect([proven.has('a', 10), proven.has('b', 10)]).toEqual([true, false]);
+  });
+
+  it('leaves one tenant’s bucket for another’s where validation says that the credential is somebody else’s', () => {
+    const told: string[] = [];
+    const named = {
+      ...buckets,
+      join: ({ tenant }: BucketOwner) => void told.push(`join ${tenant}`),
+      leave: ({ tenant }: BucketOwner) => void told.push(`leave ${tenant}`),
+    };
+    const proven = new ProvenCredentials(10, lives, named, listener);
+    proven.merge([{ ...restored('a', 0), tenant: 'subject' }], 0);
+    expect(proven.proofOf('a')?.tenant).toBe('subject');
+    proven.prove(context('a'), 1);
+    expect([told, proven.proofOf('a')?.tenant]).toEqual([['join subject', 'leave subject', 'join a'], 'a']);
+  });
+
+  it('makes an expired one hold again that still waits for its bucket, and holds no context of it', () => {
+    const proven = set();
+    proven.prove(context('a'), 0);
+    placeWait = 1;
+    proven.merge([restored('a', 24 * HOUR)], 24 * HOUR);
+    expect([proven.has('a', 24 * HOUR), proven.context('a', 24 * HOUR)]).toEqual([true, undefined]);
+    expect([events.slice(2), proven.holdsRestored]).toEqual([['expired a'], true]);
   });
 });

@@ -1,38 +1,31 @@
+import type { StoredProof } from '../proof-store/stored-proof.js';
 import type { Identity, TenantContext } from '../request/credential.js';
-import type { RevalidationTimes } from './revalidation.js';
-import type { TenantBuckets } from './tenant-buckets.js';
+import { type ContextLives, HeldContext } from './held-context.js';
+import type { BucketOwner, TenantBuckets } from './tenant-buckets.js';
+import { type Used, UseOrder } from './use-order.js';
 
 /** Why a credential left the set. Spec: "A credential leaves the set in three ways". */
 export type ForgetReason = 'rejected' | 'expired' | 'evicted';
 
 /** Lives of what was proven, in milliseconds of the monotonic clock. */
-export interface ProofLives {
+export interface ProofLives extends ContextLives {
   /** A proof ends this long after its last use. */
   readonly provenIdleMs: number;
-  /** A validated context ends this long after its last use. */
-  readonly contextIdleMs: number;
-  /** When a context is validated again, however busy it is. */
-  readonly revalidation: RevalidationTimes;
 }
 
 /** What happened to the set, for whoever counts and tells. */
 export interface ProofListener {
   proven(identity: Identity): void;
-  forgotten(identity: Identity, reason: ForgetReason): void;
+  /** A restored proof's credential was presented here and accepted: it is known from now on. */
+  confirmed(identity: Identity): void;
+  forgotten(owner: BucketOwner, reason: ForgetReason): void;
 }
 
-interface Entry {
-  readonly identity: Identity;
-  lastUsedMs: number;
-  context: TenantContext | undefined;
-  /** From when on a use sets off a revalidation. */
-  revalidateAtMs: number;
-  /** Revalidations begun since the context was last validated. */
-  tries: number;
-  /** When the context has reached twice its maximum age. */
-  contextEndsAtMs: number;
-  older: Entry | undefined;
-  newer: Entry | undefined;
+interface Entry extends Used<Entry> {
+  owner: BucketOwner;
+  /** When anybody last had it accepted, and in `lastUsedMs` when anybody last used it. */
+  acceptedMs: number;
+  held: HeldContext | undefined;
 }
 
 /**
@@ -42,8 +35,8 @@ interface Entry {
  */
 export class ProvenCredentials {
   private readonly entries = new Map<string, Entry>();
-  private oldest: Entry | undefined;
-  private newest: Entry | undefined;
+  private readonly order = new UseOrder<Entry>();
+  private restored = 0;
 
   constructor(
     private readonly max: number,
@@ -51,6 +44,11 @@ export class ProvenCredentials {
     private readonly buckets: TenantBuckets,
     private readonly listener: ProofListener,
   ) {}
+
+  /** Whether proofs were {@link merge merged} whose credentials have not been seen here yet. */
+  get holdsRestored(): boolean {
+    return this.restored > 0;
+  }
 
   /** Whether the credential's proof holds now. Looking refreshes nothing. */
   has(fingerprint: string, nowMs: number): boolean {
@@ -61,9 +59,8 @@ export class ProvenCredentials {
   /** The credential's validated context while it lives; undefined: it has to be validated (again). */
   context(fingerprint: string, nowMs: number): TenantContext | undefined {
     const entry = this.entries.get(fingerprint);
-    if (entry === undefined || this.isExpired(entry, nowMs)) return undefined;
-    if (this.isIdle(entry, nowMs)) return undefined;
-    return nowMs >= entry.contextEndsAtMs ? undefined : entry.context;
+    if (entry?.held === undefined || this.isExpired(entry, nowMs)) return undefined;
+    return entry.held.serves(nowMs) ? entry.held.tenant : undefined;
   }
 
   /**
@@ -73,16 +70,13 @@ export class ProvenCredentials {
   use(fingerprint: string, nowMs: number): boolean {
     const entry = this.entries.get(fingerprint);
     if (entry === undefined) return false;
-    this.refresh(entry, nowMs);
-    return nowMs >= entry.revalidateAtMs;
+    this.touch(entry, nowMs);
+    return entry.held?.use(nowMs) === true;
   }
 
   /** A revalidation has begun: should it come to nothing, the next one is due only after a pause. */
   noteTry(fingerprint: string, nowMs: number): void {
-    const entry = this.entries.get(fingerprint);
-    if (entry === undefined) return;
-    entry.tries += 1;
-    entry.revalidateAtMs = this.lives.revalidation.retryAt(nowMs, entry.tries);
+    this.entries.get(fingerprint)?.held?.noteTry(nowMs);
   }
 
   /**
@@ -91,20 +85,25 @@ export class ProvenCredentials {
    */
   waitToProve(fingerprint: string, nowMs: number): number {
     this.dropExpired(nowMs);
-    if (this.entries.has(fingerprint) || this.entries.size < this.max || this.oldest === undefined) return 0;
-    return this.buckets.waitForPlace(this.oldest.identity, nowMs);
+    const { oldest } = this.order;
+    if (this.entries.has(fingerprint) || this.entries.size < this.max || oldest === undefined) return 0;
+    return this.buckets.waitForPlace(oldest.owner, nowMs);
   }
 
-  /** Takes an accepted credential in, or renews its context. Ask {@link waitToProve} first. */
-  prove(context: TenantContext, nowMs: number): void {
+  /**
+   * Takes an accepted credential in, or renews its context. Ask {@link waitToProve} first.
+   * @param acceptedMs when the upstream was asked that accepted it
+   */
+  prove(context: TenantContext, nowMs: number, acceptedMs = nowMs): void {
     const { identity } = context;
     const known = this.entries.get(identity.fingerprint);
-    if (known !== undefined) return this.renew(known, context, nowMs);
-    if (this.entries.size >= this.max && this.oldest !== undefined) this.remove(this.oldest, 'evicted', nowMs);
-    const times = this.timesOf(nowMs);
-    const fresh = { identity, lastUsedMs: nowMs, context, ...times, older: undefined, newer: undefined };
+    if (known !== undefined) return this.renew(known, context, nowMs, acceptedMs);
+    const { oldest } = this.order;
+    if (this.entries.size >= this.max && oldest !== undefined) this.remove(oldest, 'evicted', nowMs);
+    const held = new HeldContext(context, this.lives, nowMs);
+    const fresh = { owner: identity, acceptedMs, held, lastUsedMs: nowMs, older: undefined, newer: undefined };
     this.entries.set(identity.fingerprint, fresh);
-    this.append(fresh);
+    this.order.append(fresh);
     this.buckets.join(identity, nowMs);
     this.listener.proven(identity);
   }
@@ -115,12 +114,37 @@ export class ProvenCredentials {
     if (entry !== undefined) this.remove(entry, 'rejected', nowMs);
   }
 
+  /** What there is to tell of a credential's proof; undefined where there is none. */
+  proofOf(fingerprint: string): StoredProof | undefined {
+    const entry = this.entries.get(fingerprint);
+    if (entry === undefined) return undefined;
+    const { owner, acceptedMs, lastUsedMs: usedMs } = entry;
+    return { fingerprint, tenant: owner.tenant, acceptedMs, usedMs, rejectedMs: Number.NEGATIVE_INFINITY };
+  }
+
+  /**
+   * Takes in proofs that others accepted, the most recently used first: new ones without a context, so that the upstream
+   * is asked at the first use here; of known ones the later times. Nobody's context lives longer by it.
+   */
+  merge(proofs: readonly StoredProof[], nowMs: number): void {
+    this.dropExpired(nowMs);
+    let newer: Entry | undefined;
+    for (const proof of proofs) {
+      if (nowMs - proof.usedMs >= this.lives.provenIdleMs) return;
+      const known = this.entries.get(proof.fingerprint);
+      const entry = known === undefined ? this.restore(proof, nowMs) : this.refresh(known, proof, nowMs);
+      if (entry === undefined) continue;
+      this.order.insert(entry, newer);
+      newer = entry;
+    }
+  }
+
   /** Lets go of what has expired: whole proofs, and the secrets that idle contexts hold. Meant for now and then. */
   sweep(nowMs: number): void {
     this.dropExpired(nowMs);
-    for (let entry = this.oldest; entry !== undefined; entry = entry.newer) {
-      if (!this.isIdle(entry, nowMs)) break;
-      entry.context = undefined;
+    for (let entry = this.order.oldest; entry !== undefined; entry = entry.newer) {
+      if (nowMs - entry.lastUsedMs < this.lives.contextIdleMs) break;
+      entry.held = undefined;
     }
   }
 
@@ -130,37 +154,78 @@ export class ProvenCredentials {
     return this.entries.size;
   }
 
-  private renew(entry: Entry, context: TenantContext, nowMs: number): void {
+  private renew(entry: Entry, context: TenantContext, nowMs: number, acceptedMs: number): void {
+    const { owner, held } = entry;
+    const { identity } = context;
     const wasExpired = this.isExpired(entry, nowMs);
-    if (wasExpired) this.listener.forgotten(entry.identity, 'expired');
-    // Validating a context that still serves is no use of it.
-    if (this.isIdle(entry, nowMs)) this.refresh(entry, nowMs);
-    Object.assign(entry, this.timesOf(nowMs), { context });
-    if (wasExpired) this.listener.proven(entry.identity);
+    if (wasExpired) this.listener.forgotten(owner, 'expired');
+    if (owner.kind === 'restored') this.restored -= 1;
+    if (owner.tenant !== identity.tenant) this.moveBucket(owner, identity, nowMs);
+    if (held === undefined || held.isIdle(nowMs)) this.touch(entry, nowMs);
+    entry.owner = identity;
+    entry.held = held?.renewed(context, nowMs) ?? new HeldContext(context, this.lives, nowMs);
+    entry.acceptedMs = Math.max(entry.acceptedMs, acceptedMs);
+    if (wasExpired) this.listener.proven(identity);
+    else if (owner.kind === 'restored') this.listener.confirmed(identity);
   }
 
-  private timesOf(nowMs: number): Pick<Entry, 'revalidateAtMs' | 'tries' | 'contextEndsAtMs'> {
-    const { revalidation } = this.lives;
-    return { revalidateAtMs: revalidation.dueAt(nowMs), tries: 0, contextEndsAtMs: revalidation.endsAt(nowMs) };
+  /** Whose a credential is may be answered otherwise than when its proof was stored. */
+  private moveBucket(from: BucketOwner, to: BucketOwner, nowMs: number): void {
+    this.buckets.leave(from, nowMs);
+    this.buckets.join(to, nowMs);
   }
 
-  private refresh(entry: Entry, nowMs: number): void {
+  private touch(entry: Entry, nowMs: number): void {
     entry.lastUsedMs = nowMs;
-    if (entry === this.newest) return;
-    this.unlink(entry);
-    this.append(entry);
+    if (entry === this.order.newest) return;
+    this.order.remove(entry);
+    this.order.append(entry);
+  }
+
+  /** A new entry, not in the order yet; undefined where there is no place for one that was used so long ago. */
+  private restore({ fingerprint, tenant, acceptedMs, usedMs }: StoredProof, nowMs: number): Entry | undefined {
+    if (this.entries.size >= this.max) {
+      const { oldest } = this.order;
+      if (oldest === undefined || usedMs <= oldest.lastUsedMs) return undefined;
+      if (this.buckets.waitForPlace(oldest.owner, nowMs) > 0) return undefined;
+      this.remove(oldest, 'evicted', nowMs);
+    }
+    const owner = { kind: 'restored', fingerprint, tenant } as const;
+    const entry = { owner, acceptedMs, held: undefined, lastUsedMs: usedMs, older: undefined, newer: undefined };
+    this.entries.set(fingerprint, entry);
+    this.restored += 1;
+    this.buckets.join(owner, nowMs);
+    return entry;
+  }
+
+  /** The entry, out of the order, with the later of both times; undefined where it may stay where it is. */
+  private refresh(entry: Entry, { acceptedMs, usedMs, tenant }: StoredProof, nowMs: number): Entry | undefined {
+    entry.acceptedMs = Math.max(entry.acceptedMs, acceptedMs);
+    // The sweep looks no further than the first proof that was used lately, wherever that was.
+    if (entry.held?.isIdle(nowMs) === true) entry.held = undefined;
+    if (usedMs <= entry.lastUsedMs) return undefined;
+    if (this.isExpired(entry, nowMs)) this.restart(entry, tenant, nowMs);
+    this.order.remove(entry);
+    entry.lastUsedMs = usedMs;
+    return entry;
+  }
+
+  /** An expired proof that only waits for its bucket's place holds again, by another's word. */
+  private restart(entry: Entry, tenant: string, nowMs: number): void {
+    const { owner } = entry;
+    this.listener.forgotten(owner, 'expired');
+    if (owner.kind !== 'restored') this.restored += 1;
+    entry.owner = { kind: 'restored', fingerprint: owner.fingerprint, tenant };
+    entry.held = undefined;
+    if (owner.tenant !== tenant) this.moveBucket(owner, entry.owner, nowMs);
   }
 
   /** Expired proofs stand at the old end. One whose bucket finds no place yet stays until it does; it proves nothing. */
   private dropExpired(nowMs: number): void {
-    while (this.oldest !== undefined && this.isExpired(this.oldest, nowMs)) {
-      if (this.buckets.waitForPlace(this.oldest.identity, nowMs) > 0) return;
-      this.remove(this.oldest, 'expired', nowMs);
+    while (this.order.oldest !== undefined && this.isExpired(this.order.oldest, nowMs)) {
+      if (this.buckets.waitForPlace(this.order.oldest.owner, nowMs) > 0) return;
+      this.remove(this.order.oldest, 'expired', nowMs);
     }
-  }
-
-  private isIdle(entry: Entry, nowMs: number): boolean {
-    return nowMs - entry.lastUsedMs >= this.lives.contextIdleMs;
   }
 
   private isExpired(entry: Entry, nowMs: number): boolean {
@@ -168,24 +233,11 @@ export class ProvenCredentials {
   }
 
   private remove(entry: Entry, reason: ForgetReason, nowMs: number): void {
-    this.entries.delete(entry.identity.fingerprint);
-    this.unlink(entry);
-    this.buckets.leave(entry.identity, nowMs);
-    this.listener.forgotten(entry.identity, reason);
-  }
-
-  private unlink(entry: Entry): void {
-    if (entry.older === undefined) this.oldest = entry.newer;
-    else entry.older.newer = entry.newer;
-    if (entry.newer === undefined) this.newest = entry.older;
-    else entry.newer.older = entry.older;
-    entry.older = entry.newer = undefined;
-  }
-
-  private append(entry: Entry): void {
-    entry.older = this.newest;
-    if (this.newest === undefined) this.oldest = entry;
-    else this.newest.newer = entry;
-    this.newest = entry;
+    const { owner } = entry;
+    this.entries.delete(owner.fingerprint);
+    this.order.remove(entry);
+    if (owner.kind === 'restored') this.restored -= 1;
+    this.buckets.leave(owner, nowMs);
+    this.listener.forgotten(owner, reason);
   }
 }

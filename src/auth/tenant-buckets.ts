@@ -1,5 +1,16 @@
 import type { Identity } from '../request/credential.js';
 
+/** A tenant whose proof was read from the control database and who has presented no credential to this instance yet. */
+export interface RestoredTenant {
+  readonly kind: 'restored';
+  readonly fingerprint: string;
+  /** The tenant as which another instance, or an earlier run, accepted the credential. */
+  readonly tenant: string;
+}
+
+/** Whose a bucket is. */
+export type BucketOwner = Identity | RestoredTenant;
+
 /**
  * What the set of proven credentials needs of the tenants' buckets: a bucket follows its tenant's credentials in
  * and out, and goes only once it has refilled. Contract: "Forgetting takes away the proof and the context, never a bucket".
@@ -9,11 +20,11 @@ export interface TenantBuckets {
    * Milliseconds until there is a place for the bucket that this credential would leave behind; 0 when there is one, or
    * when it leaves none since its bucket is full or its tenant has other credentials.
    */
-  waitForPlace(leaving: Identity, nowMs: number): number;
+  waitForPlace(leaving: BucketOwner, nowMs: number): number;
   /** The credential is proven (again): a bucket that its tenant left behind is its own again. */
-  join(identity: Identity, nowMs: number): void;
+  join(owner: BucketOwner, nowMs: number): void;
   /** The credential's proof is gone: with a tenant's last one its bucket waits until it has refilled. */
-  leave(identity: Identity, nowMs: number): void;
+  leave(owner: BucketOwner, nowMs: number): void;
 }
 
 /**

@@ -31,6 +31,10 @@ describe('check advises', () => {
     [{ TIDB_MCP_GATEWAY_RPS: '0.5' }, "gateways' budget"],
     [{ TIDB_MCP_IPV6_PREFIX: '128' }, 'many pre-auth buckets'],
     [{ TIDB_MCP_CONTROL_DB_URL: 'sqlite::memory:' }, 'control database is in memory'],
+    [
+      { TIDB_MCP_CONTROL_DB_URL: 'sqlite::memory:', TIDB_MCP_PERSIST_PROOF: 'true' },
+      'TIDB_MCP_PERSIST_PROOF=true keeps nothing',
+    ],
     [{ TIDB_MCP_IAM_API_URL: 'http://iam.example.com' }, 'unencrypted'],
     [{ TIDB_MCP_OAUTH_USERINFO_URL: 'http://login.example.com/userinfo' }, 'unencrypted'],
     [

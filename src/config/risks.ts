@@ -18,6 +18,7 @@ const RISKS: readonly Risk[] = [
   metricsOpen,
   sharedTokensMayChange,
   countsForgotten,
+  proofsForgotten,
   upstreamInClear,
   rotatingTokensApart,
   confirmTooShort,
@@ -84,6 +85,11 @@ function sharedTokensMayChange(config: Config): string | undefined {
 function countsForgotten(config: Config): string | undefined {
   if (config.controlDbUrl.toLowerCase() !== 'sqlite::memory:') return undefined;
   return 'The control database is in memory: daily counts and confirmations end with the process and are shared with no other instance.';
+}
+
+function proofsForgotten(config: Config): string | undefined {
+  if (!config.persistProof || config.controlDbUrl.toLowerCase() !== 'sqlite::memory:') return undefined;
+  return `${name('persistProof')}=true keeps nothing where the control database is in memory: every start makes each tenant prove itself again.`;
 }
 
 function upstreamInClear(config: Config): string | undefined {

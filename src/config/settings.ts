@@ -112,6 +112,11 @@ const credentials = {
     '10000',
     'Proven credentials kept, the least recently used dropped first. Shared tokens are counted apart.',
   ),
+  persistProof: setting(
+    kind.flag,
+    'false',
+    'Keep proofs in the control database too, by fingerprint: a deploy then makes no tenant prove itself again, and what one instance sees rejected all forget.',
+  ),
   v1Tokens: listSetting(
     kind.bearerTokens,
     "Shared bearer tokens of `/v1`. They work upstream with the server's own key, so they need the key pair below. Empty: only tenants' own keys are accepted there.",

@@ -7,14 +7,16 @@ import { ConfirmNonce } from './confirm-nonce.entity.js';
 import { Quota1764460800000 } from './migrations/1764460800000-quota.migration.js';
 import { ConfirmNonce1764547200000 } from './migrations/1764547200000-confirm-nonce.migration.js';
 import { TenantLimit1764633600000 } from './migrations/1764633600000-tenant-limit.migration.js';
+import { ProvenCredential1764720000000 } from './migrations/1764720000000-proven-credential.migration.js';
+import { ProvenCredentialRow } from './proven-credential.entity.js';
 import { QuotaInstance } from './quota-instance.entity.js';
 import { QuotaUsage } from './quota-usage.entity.js';
 import { UNIT_TIMEOUT_MS } from './sql-dialect.js';
 import { TenantLimitRow } from './tenant-limit.entity.js';
 
 const SHARED = {
-  entities: [QuotaUsage, QuotaInstance, ConfirmNonce, TenantLimitRow],
-  migrations: [Quota1764460800000, ConfirmNonce1764547200000, TenantLimit1764633600000],
+  entities: [QuotaUsage, QuotaInstance, ConfirmNonce, TenantLimitRow, ProvenCredentialRow],
+  migrations: [Quota1764460800000, ConfirmNonce1764547200000, TenantLimit1764633600000, ProvenCredential1764720000000],
   migrationsTableName: 'tidb_mcp_migration',
   logging: false,
 } satisfies Partial<DataSourceOptions>;

@@ -11,6 +11,10 @@ export interface SqlDialect {
   readonly nowMs: string;
   /** The end of an INSERT into `quota_usage` that adds to the total where there is one. */
   readonly onUsageConflict: string;
+  /** The end of an INSERT into `proven_credential` of which the later of every two times stays. */
+  readonly onProofConflict: string;
+  /** The lesser of two numbers, as a function. */
+  readonly least: string;
   /** Whether DELETE takes ORDER BY and LIMIT; elsewhere a subquery has to choose. */
   readonly deletesInOrder: boolean;
   /** Run once on each new connection. */
@@ -34,6 +38,20 @@ const ON_CONFLICT_ADD =
   'SET calls = quota_usage.calls + excluded.calls, updated_at = excluded.updated_at';
 const ON_DUPLICATE_KEY_ADD = 'ON DUPLICATE KEY UPDATE calls = calls + VALUES(calls), updated_at = VALUES(updated_at)';
 
+const onProofConflict = (begin: string, given: (column: string) => string, greatest: string): string => {
+  const own = (column: string): string => `proven_credential.${column}`;
+  const later = (column: string): string => `${column} = ${greatest}(${own(column)}, ${given(column)})`;
+  // MySQL sets columns one after the other, so what is compared has to come after the comparison.
+  const isLater = `${given('accepted_at')} >= ${own('accepted_at')}`;
+  return [
+    `${begin} tenant = CASE WHEN ${isLater} THEN ${given('tenant')} ELSE ${own('tenant')} END`,
+    ...['accepted_at', 'used_at', 'rejected_at'].map(later),
+    `updated_at = ${given('updated_at')}`,
+  ].join(', ');
+};
+const ON_CONFLICT_PROOF = 'ON CONFLICT (fingerprint) DO UPDATE SET';
+const excluded = (column: string): string => `excluded.${column}`;
+
 /** Any fixed number that no other application is likely to lock. */
 const ADVISORY_LOCK = 7_146_031_955_102;
 
@@ -48,6 +66,8 @@ export const DIALECTS: Readonly<Record<Dialect, SqlDialect>> = {
     embedded: true,
     nowMs: "CAST(round(unixepoch('subsec') * 1000) AS INTEGER)",
     onUsageConflict: ON_CONFLICT_ADD,
+    onProofConflict: onProofConflict(ON_CONFLICT_PROOF, excluded, 'MAX'),
+    least: 'MIN',
     deletesInOrder: false,
     sessionSetup: undefined,
     transactionSetup: undefined,
@@ -58,6 +78,8 @@ export const DIALECTS: Readonly<Record<Dialect, SqlDialect>> = {
     embedded: false,
     nowMs: "(TIMESTAMPDIFF(MICROSECOND, '1970-01-01 00:00:00', UTC_TIMESTAMP(3)) DIV 1000)",
     onUsageConflict: ON_DUPLICATE_KEY_ADD,
+    onProofConflict: onProofConflict('ON DUPLICATE KEY UPDATE', (column) => `VALUES(${column})`, 'GREATEST'),
+    least: 'LEAST',
     deletesInOrder: true,
     sessionSetup: 'SET SESSION innodb_lock_wait_timeout = 1, SESSION wait_timeout = 30',
     transactionSetup: undefined,
@@ -73,6 +95,8 @@ export const DIALECTS: Readonly<Record<Dialect, SqlDialect>> = {
     embedded: false,
     nowMs: '(floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint)',
     onUsageConflict: ON_CONFLICT_ADD,
+    onProofConflict: onProofConflict(ON_CONFLICT_PROOF, excluded, 'GREATEST'),
+    least: 'LEAST',
     deletesInOrder: false,
     sessionSetup: undefined,
     transactionSetup:

@@ -1,4 +1,4 @@
-import type { SubjectBuckets, TenantBuckets } from '../auth/tenant-buckets.js';
+import type { BucketOwner, SubjectBuckets, TenantBuckets } from '../auth/tenant-buckets.js';
 import type { Identity } from '../request/credential.js';
 import { BucketStore } from './bucket-store.js';
 import { type BucketRate, retryAfterSeconds } from './token-bucket.js';
@@ -53,7 +53,7 @@ export class TenantLayer implements TenantBuckets, SubjectBuckets {
   }
 
   /** See {@link TenantBuckets.waitForPlace}. */
-  waitForPlace(leaving: Identity, nowMs: number): number {
+  waitForPlace(leaving: BucketOwner, nowMs: number): number {
     if ((this.members.get(leaving.tenant) ?? 0) > 1) return 0;
     const { active, waiting } = this.poolOf(leaving);
     const fullAt = active.fullAtMs(leaving.tenant);
@@ -74,20 +74,20 @@ export class TenantLayer implements TenantBuckets, SubjectBuckets {
   }
 
   /** See {@link TenantBuckets.join}. */
-  join(identity: Identity, nowMs: number): void {
-    this.countMember(identity, 1);
-    const { active, waiting } = this.poolOf(identity);
-    const fullAt = waiting.delete(identity.tenant);
-    if (fullAt !== undefined && fullAt > nowMs) active.insert(identity.tenant, fullAt, nowMs);
+  join(owner: BucketOwner, nowMs: number): void {
+    this.countMember(owner, 1);
+    const { active, waiting } = this.poolOf(owner);
+    const fullAt = waiting.delete(owner.tenant);
+    if (fullAt !== undefined && fullAt > nowMs) active.insert(owner.tenant, fullAt, nowMs);
   }
 
   /** See {@link TenantBuckets.leave}. */
-  leave(identity: Identity, nowMs: number): void {
-    if (this.countMember(identity, -1) > 0) return;
-    const { active, waiting } = this.poolOf(identity);
-    const fullAt = active.delete(identity.tenant);
+  leave(owner: BucketOwner, nowMs: number): void {
+    if (this.countMember(owner, -1) > 0) return;
+    const { active, waiting } = this.poolOf(owner);
+    const fullAt = active.delete(owner.tenant);
     if (fullAt === undefined || fullAt <= nowMs) return;
-    if (waiting.hasRoom(nowMs)) waiting.insert(identity.tenant, fullAt, nowMs);
+    if (waiting.hasRoom(nowMs)) waiting.insert(owner.tenant, fullAt, nowMs);
   }
 
   /** Buckets that hold something back now. */
@@ -108,7 +108,7 @@ export class TenantLayer implements TenantBuckets, SubjectBuckets {
   }
 
   /** The tenant's other credentials; a tenant that is its one credential is not counted, and has none. */
-  private countMember({ tenant, fingerprint }: Identity, by: 1 | -1): number {
+  private countMember({ tenant, fingerprint }: BucketOwner, by: 1 | -1): number {
     if (tenant === fingerprint) return 0;
     const members = (this.members.get(tenant) ?? 0) + by;
     if (members > 0) this.members.set(tenant, members);
@@ -120,7 +120,7 @@ export class TenantLayer implements TenantBuckets, SubjectBuckets {
     return this.options.rateOf?.(tenant) ?? this.options.rate;
   }
 
-  private poolOf(identity: Identity): Pool {
-    return identity.kind === 'shared' ? this.shared : this.own;
+  private poolOf(owner: BucketOwner): Pool {
+    return owner.kind === 'shared' ? this.shared : this.own;
   }
 }

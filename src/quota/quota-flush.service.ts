@@ -14,6 +14,16 @@ const LAST_FLUSH_RETRY_MS = 200;
 /** Signing off is a courtesy to whoever counts the live instances, and holds nobody up. */
 const SIGN_OFF_MS = 1_000;
 
+/** What else is exchanged with the control database at the quota's moments, after it and without holding it up. */
+export interface FlushFollower {
+  /** After each flush, whatever it came to. */
+  flushed(): void;
+  /** After each further read. */
+  readAgain(): void;
+  /** On shutdown, after the last flush has succeeded; it gets two seconds. */
+  flushedLast(): Promise<void>;
+}
+
 /**
  * Pushes deltas and adopts totals at multiples of the flush interval, after every connect, sooner after a failure, and
  * one last time on shutdown. No request ever waits for any of it. Design: "The shared quota, exactly".
@@ -21,6 +31,7 @@ const SIGN_OFF_MS = 1_000;
 @Injectable()
 export class QuotaFlushService implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('Quota');
+  private readonly followers: FlushFollower[] = [];
   private cycle: Promise<boolean> | undefined;
   private failures = 0;
   private last: Promise<void> | undefined;
@@ -35,6 +46,11 @@ export class QuotaFlushService implements OnApplicationBootstrap, OnApplicationS
   ) {
     persistence.listen({ degraded: () => this.armRetry() });
     database.beforeClose(() => this.flushLast());
+  }
+
+  /** Tells `follower` of every flush and read from now on. */
+  follow(follower: FlushFollower): void {
+    this.followers.push(follower);
   }
 
   /** Loads the day's totals before the server listens, for two seconds at the most. */
@@ -59,9 +75,14 @@ export class QuotaFlushService implements OnApplicationBootstrap, OnApplicationS
   private async flushOnTime(): Promise<void> {
     await this.flushAndRead();
     this.schedule.untilReadsMs().forEach((delayMs, index) => {
-      this.timers.set(`quota-read-${index}`, delayMs, () => void this.read());
+      this.timers.set(`quota-read-${index}`, delayMs, () => void this.readAgain());
     });
     this.armFlush();
+  }
+
+  private async readAgain(): Promise<void> {
+    await this.read();
+    for (const follower of this.followers) follower.readAgain();
   }
 
   private armRetry(): void {
@@ -82,6 +103,7 @@ export class QuotaFlushService implements OnApplicationBootstrap, OnApplicationS
     this.failures = ok ? 0 : this.failures + 1;
     if (ok) this.timers.clear('quota-retry');
     else this.armRetry();
+    for (const follower of this.followers) follower.flushed();
     return ok;
   }
 
@@ -117,7 +139,7 @@ export class QuotaFlushService implements OnApplicationBootstrap, OnApplicationS
 
   private async flushAtLast(): Promise<void> {
     this.timers.stop();
-    if ((await this.timers.within(LAST_FLUSH_MS, this.flushUntilStored())) === true) return this.signOff();
+    if ((await this.timers.within(LAST_FLUSH_MS, this.flushUntilStored())) === true) return this.takeLeave();
     this.isOver = true;
     const { calls, uncertain } = this.flusher.unsent;
     const perhaps = uncertain === 0 ? '' : `, ${uncertain} of them perhaps not`;
@@ -135,8 +157,13 @@ export class QuotaFlushService implements OnApplicationBootstrap, OnApplicationS
     return true;
   }
 
-  private async signOff(): Promise<void> {
+  private async takeLeave(): Promise<void> {
     if (this.persistence.isDegraded) return;
+    const last = Promise.all(this.followers.map((follower) => follower.flushedLast()));
+    await Promise.all([this.signOff(), this.timers.within(UNIT_TIMEOUT_MS, last)]);
+  }
+
+  private async signOff(): Promise<void> {
     await this.timers.within(
       SIGN_OFF_MS,
       this.flusher.leave().catch((error: unknown) => this.logger.debug(`Signing off failed (${errorCode(error)}).`)),

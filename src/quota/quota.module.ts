@@ -84,6 +84,6 @@ function createNearest(clock: Clock, counter: QuotaCounter, { limitOf }: QuotaLi
     QuotaRetentionService,
     QuotaService,
   ],
-  exports: [QuotaService, NearestToQuota],
+  exports: [QuotaService, QuotaFlushService, NearestToQuota],
 })
 export class QuotaModule {}

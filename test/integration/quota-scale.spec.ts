@@ -1,28 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { DATABASE_KINDS } from '../support/control-databases.js';
+import { longestHoldMs } from '../support/longest-hold.js';
 import { startQuota, tenantName } from '../support/quota-app.js';
 
 const TENANTS = 100_000;
-
-/**
- * The longest that the event loop was held in one go, in milliseconds of this process's own CPU time: what other
- * processes on the machine take is no fault of the code under test.
- */
-async function longestHoldMs(work: () => Promise<unknown>): Promise<number> {
-  let longestMs = 0;
-  let running = true;
-  let before = process.cpuUsage();
-  const probe = () => {
-    const { user, system } = process.cpuUsage(before);
-    longestMs = Math.max(longestMs, (user + system) / 1_000);
-    before = process.cpuUsage();
-    if (running) setImmediate(probe);
-  };
-  setImmediate(probe);
-  await work();
-  running = false;
-  return longestMs;
-}
 
 describe.each(DATABASE_KINDS)('100,000 tenants with traffic in one interval on $title', ({ available, create }) => {
   it.skipIf(!available)(
