@@ -30,8 +30,9 @@ export async function startDemo(env: Readonly<Record<string, string | undefined>
   }
   const say = (sentence: string): void => void process.stdout.write(`${sentence}\n`);
   const running = await runServer(parsed.config, undefined, say);
+  const stopped = untilToldToStop(running, say);
   process.stdout.write(welcome(running.url, sandbox, parsed.config.adminToken ?? ''));
-  await untilToldToStop(running, say);
+  await stopped;
   await sandbox.close();
   return 0;
 }

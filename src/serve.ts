@@ -60,10 +60,12 @@ export async function runServer(config: Config, clock?: Clock, say: Say = logged
 /** Serves until the process is told to stop; answers the exit status. A second signal cuts the grace short. */
 export async function startServer(config: Config, warnings: readonly string[]): Promise<number> {
   const running = await runServer(config);
+  // From the moment on in which it says that it listens, it can be told to stop.
+  const stopped = untilToldToStop(running, logged);
   const logger = new Logger('Serve');
   for (const warning of warnings) logger.warn(warning);
   logger.log(`tidb-cloud-mcp listens on ${running.url}`);
-  await untilToldToStop(running, logged);
+  await stopped;
   return 0;
 }
 

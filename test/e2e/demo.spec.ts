@@ -25,7 +25,7 @@ async function startDemo(own: Record<string, string> = {}) {
   child = started;
   let output = '';
   started.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
-  const ended = new Promise((done) => started.on('exit', done));
+  const ended = new Promise((done) => started.on('close', done));
   await waitUntil('the demo is there', () => output.includes('Stop with Ctrl-C.'), 20_000);
   const printed = (pattern: RegExp) => pattern.exec(output)?.[1] ?? '';
   const capabilities = () =>

@@ -163,6 +163,6 @@ describe('Whatever is preflighted, confirmed, replayed, left to expire and inter
       }),
       { numRuns: 60, endOnFailure: true },
     );
-    expect(ended, 'the sequences reach what they are about').toBeGreaterThan(20);
+    expect(ended, 'the sequences reach what they are about').toBeGreaterThan(10);
   });
 });

@@ -37,7 +37,10 @@ export class ConfirmClient {
 
   /** The id of the nth of the sandbox's clusters. */
   async cluster(n: number): Promise<string> {
-    const { items } = (await this.get('/v1/clusters?pageSize=100')).json<{ items: { clusterId: string }[] }>();
-    return items[n]?.clusterId ?? '';
+    const list = () => this.get('/v1/clusters?pageSize=100');
+    let answer = await list();
+    // On a busy machine the sandbox may take longer than a test lets TiDB Cloud take.
+    for (let tries = 1; answer.status === 503 && tries < 10; tries += 1) answer = await list();
+    return answer.json<{ items: { clusterId: string }[] }>().items[n]?.clusterId ?? '';
   }
 }
