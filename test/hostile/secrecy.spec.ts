@@ -163,6 +163,7 @@ beforeAll(async () => {
     TIDB_MCP_LOG_LEVEL: 'trace',
     TIDB_MCP_CONTROL_DB_URL: `sqlite:${join(folder, 'control.db')}`,
     TIDB_MCP_QUOTA_FLUSH_SECONDS: '1',
+    TIDB_MCP_PERSIST_PROOF: 'true',
     TIDB_MCP_SERVERLESS_API_URL: sandbox.serverlessUrl,
     TIDB_MCP_IAM_API_URL: sandbox.iamUrl,
     TIDB_MCP_OAUTH_USERINFO_URL: sandbox.userinfoUrl,
