@@ -88,10 +88,10 @@ export class AuthService {
     const retryAfterSeconds = paysToken ? this.proof.secondsToToken(identity) : 0;
     if (retryAfterSeconds > 0) refuse(context, { limit: 'tenant', retryAfterSeconds });
     if (context.taken.quota < 0) {
-      context.taken.quota = this.quota.tryCount(identity.tenant);
+      context.taken.quota = this.quota.tryCount(identity.tenant, context.surface);
       if (context.taken.quota < 0) refuse(context, { limit: 'quota', retryAfterSeconds: this.quota.secondsToReset() });
     }
-    if (paysToken) context.taken.tenant = this.proof.takeToken(identity);
+    if (paysToken) context.taken.tenant = this.proof.takeToken(identity, context.surface);
     if (this.proof.use(identity)) this.revalidate(identity);
     context.tenant = tenant;
     return tenant;

@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { CLOCK, type Clock } from '../clock/clock.js';
 import { CONFIG, type Config } from '../config/config.js';
+import type { Surface } from '../errors/error-body.js';
 import { MetricsService } from '../observability/metrics.service.js';
 import { TelemetryService } from '../observability/telemetry.service.js';
 import type { Credential, Identity, TenantContext } from '../request/credential.js';
@@ -85,8 +86,8 @@ export class ProofService {
   }
 
   /** See {@link SubjectBuckets.take}. */
-  takeToken(identity: Identity): number {
-    return this.buckets.take(identity, this.clock.monotonicMs());
+  takeToken(identity: Identity, surface: Surface): number {
+    return this.buckets.take(identity, this.clock.monotonicMs(), surface);
   }
 
   /**

@@ -1,3 +1,4 @@
+import type { Surface } from '../errors/error-body.js';
 import type { Identity } from '../request/credential.js';
 
 /** A tenant whose proof was read from the control database and who has presented no credential to this instance yet. */
@@ -36,8 +37,11 @@ export interface SubjectBuckets {
   knowsSubject(identity: Identity, nowMs: number): boolean;
   /** Whole seconds, at least 1, until the tenant's bucket has a token; 0 when it has one now. */
   secondsToToken(identity: Identity, nowMs: number): number;
-  /** Takes a token; answers the bucket's new time. Ask {@link secondsToToken} first. */
-  take(identity: Identity, nowMs: number): number;
+  /**
+   * Takes a token; answers the bucket's new time, -1 where nothing was taken. Ask {@link secondsToToken} first.
+   * @param surface where the request came in, for buckets that are watched and not enforced
+   */
+  take(identity: Identity, nowMs: number, surface: Surface): number;
 }
 
 /** Nobody's buckets: where there are no limits, as on stdio. */

@@ -1,5 +1,12 @@
 import { z } from 'zod';
 
+const shadowed = z
+  .boolean()
+  .optional()
+  .describe(
+    'Only where it is true: the layer is watched and refuses nothing (pre-auth: only past the budget of a gateway).',
+  );
+
 const bucket = (keyedBy: 'client-ip' | 'credential' | 'instance', what: string) =>
   z
     .object({
@@ -7,6 +14,7 @@ const bucket = (keyedBy: 'client-ip' | 'credential' | 'instance', what: string) 
       burst: z.number().int().describe('Requests that may come at once when the bucket is full.'),
       keyedBy: z.literal(keyedBy).describe('What has a bucket of its own.'),
       scope: z.literal('instance').describe('Each server instance has buckets of its own.'),
+      shadowed,
     })
     .describe(what);
 
@@ -22,6 +30,7 @@ const quota = z
     persistenceDegraded: z
       .boolean()
       .describe('True while the shared count cannot be read or written; calls are counted in memory meanwhile.'),
+    shadowed,
   })
   .describe('The calls of this credential per UTC day. No wait within the day clears it.');
 

@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '../config/config.js';
 import { QuotaService } from '../quota/quota.service.js';
 import { TenantLimitsService } from '../tenant-limits/tenant-limits.service.js';
+import type { Limit } from '../request/request-context.js';
 import type { CapabilitiesReport } from './capabilities-report.js';
 import type { Caller } from './operation.js';
 import { SERVER_NAME, SERVER_VERSION } from './package-version.js';
@@ -18,11 +19,19 @@ export class HttpServerDescription implements ServerDescription {
     @Inject(QuotaService) private readonly quota: QuotaService,
     @Inject(TenantLimitsService) private readonly tenantLimits: TenantLimitsService,
   ) {
-    const bucket = (requestsPerSecond: number, burst: number) => ({ requestsPerSecond, burst });
+    const { preauthRps, preauthBurst, tenantRps, tenantBurst, globalRps, globalBurst } = config;
+    const scope = 'instance' as const;
+    const mark = (limit: Limit) => (config.shadow.includes(limit) ? { shadowed: true } : {});
     this.buckets = {
-      preauth: { ...bucket(config.preauthRps, config.preauthBurst), keyedBy: 'client-ip', scope: 'instance' },
-      tenant: { ...bucket(config.tenantRps, config.tenantBurst), keyedBy: 'credential', scope: 'instance' },
-      global: { ...bucket(config.globalRps, config.globalBurst), keyedBy: 'instance', scope: 'instance' },
+      preauth: {
+        requestsPerSecond: preauthRps,
+        burst: preauthBurst,
+        keyedBy: 'client-ip',
+        scope,
+        ...mark('preauth'),
+      },
+      tenant: { requestsPerSecond: tenantRps, burst: tenantBurst, keyedBy: 'credential', scope, ...mark('tenant') },
+      global: { requestsPerSecond: globalRps, burst: globalBurst, keyedBy: 'instance', scope, ...mark('global') },
     };
   }
 
@@ -45,6 +54,7 @@ export class HttpServerDescription implements ServerDescription {
           remaining: day.remaining,
           resetsAt: day.resetsAt,
           persistenceDegraded: day.persistenceDegraded,
+          ...(day.shadowed ? { shadowed: true } : undefined),
         },
         global: buckets.global,
       },

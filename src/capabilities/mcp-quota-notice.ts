@@ -9,8 +9,8 @@ export const QUOTA_NOTICE = 'tidb-cloud-mcp/quota';
 /** Adds to a tool's result, once the day's quota is nearly used up, how many calls are left and until when. */
 export function withQuotaNotice<R extends CallToolResult | InputRequiredResult>(
   result: R,
-  { callsPerUtcDay, used, remaining, resetsAt }: QuotaStatus,
+  { callsPerUtcDay, used, remaining, resetsAt, shadowed }: QuotaStatus,
 ): R {
-  if (used < callsPerUtcDay * NOTICE_FROM) return result;
+  if (shadowed || used < callsPerUtcDay * NOTICE_FROM) return result;
   return { ...result, _meta: { ...result._meta, [QUOTA_NOTICE]: { remaining, resetsAt } } };
 }

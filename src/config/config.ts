@@ -3,7 +3,7 @@ import type { SettingKey, Settings } from './settings.js';
 /** Injection token of the {@link Config}. */
 export const CONFIG = Symbol('Config');
 
-type ReadonlyLists<T> = { readonly [K in keyof T]: T[K] extends string[] ? readonly string[] : T[K] };
+type ReadonlyLists<T> = { readonly [K in keyof T]: T[K] extends (infer E extends string)[] ? readonly E[] : T[K] };
 
 /** Which transport a configuration is for; on stdio there are no limits, and standard output belongs to the protocol. */
 export type Transport = 'http' | 'stdio';

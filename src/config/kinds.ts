@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Limit } from '../request/request-context.js';
 import { addressOrBlockProblem } from './cidr.js';
 import { isHeaderName, isHost, readHostEntry, readOrigin } from './host.js';
 
@@ -84,7 +85,7 @@ function list<T extends z.ZodType<string, string>>(item: T) {
     .pipe(z.array(item));
 }
 
-const withoutRepeats = (entries: string[]): string[] => [...new Set(entries)];
+const withoutRepeats = <T extends string>(entries: T[]): T[] => [...new Set(entries)];
 
 /** An entry that `read` puts into canonical form, or refuses with `message` by answering undefined. */
 function entry(read: (text: string) => string | undefined, message: string) {
@@ -95,6 +96,14 @@ function entry(read: (text: string) => string | undefined, message: string) {
     return z.NEVER;
   });
 }
+
+const LIMITS = ['preauth', 'tenant', 'quota', 'global'] as const satisfies readonly Limit[];
+
+/** Layers of limits, by the names that answers and metrics have for them. */
+export const layers = {
+  type: list(z.enum(LIMITS, 'is no layer')).transform((entries): Limit[] => withoutRepeats(entries)),
+  allowed: 'preauth, tenant, quota and global, or some of them, comma separated',
+};
 
 /** An address to listen on, or a name that resolves to one. */
 export const listenHost = {

@@ -45,6 +45,8 @@ describe('a mistake', () => {
     ['TIDB_MCP_GATEWAY_IPS', '10.0.0.1/8', 'entry 1 has bits set behind its prefix of 8'],
     ['TIDB_MCP_GATEWAY_IPS', '10.0.0.0/33', 'entry 1 has no prefix length from 0 to 32'],
     ['TIDB_MCP_GATEWAY_IPS', '10.0.0.1,', 'entry 2 is neither'],
+    ['TIDB_MCP_SHADOW', 'tenant,quotas', 'entry 2 is no layer, allowed: preauth, tenant, quota and global'],
+    ['TIDB_MCP_SHADOW', 'true', 'entry 1 is no layer'],
     ['TIDB_MCP_ALLOWED_ORIGINS', '*', 'entry 1 is not an origin'],
     ['TIDB_MCP_ALLOWED_ORIGINS', 'null', 'entry 1 is not an origin'],
     ['TIDB_MCP_ALLOWED_ORIGINS', 'https://a.example/path', 'entry 1 is not an origin'],
@@ -142,6 +144,9 @@ describe('a warning', () => {
   it('tells at the start that no source of the client address is declared', () => {
     expect(warningsOf({})).toEqual([expect.stringContaining('Neither TIDB_MCP_CLIENT_IP_HEADER nor')]);
     expect(warningsOf({ TIDB_MCP_CLIENT_IP_HEADER: 'true-client-ip' })).toEqual([]);
+    expect(warningsOf({ TIDB_MCP_CLIENT_IP_HEADER: 'true-client-ip', TIDB_MCP_SHADOW: 'quota' })).toEqual([
+      'TIDB_MCP_SHADOW=quota: this layer is watched and not enforced.',
+    ]);
   });
 
   it('tells that the header wins over the depth', () => {

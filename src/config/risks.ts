@@ -11,6 +11,7 @@ const RISKS: readonly Risk[] = [
   addressUnknown,
   addressWritable,
   unprovenTakeAll,
+  limitsOnlyWatched,
   everyoneIsGateway,
   gatewayBudgetSmaller,
   callersWalkTheirPrefix,
@@ -46,6 +47,12 @@ function addressWritable(config: Config): string | undefined {
 function unprovenTakeAll(config: Config): string | undefined {
   if (config.globalUnprovenShare < 1) return undefined;
   return `${name('globalUnprovenShare')}=1 lets requests without a proven credential use up the whole global bucket; 0.5 keeps half of it for tenants while somebody scans.`;
+}
+
+function limitsOnlyWatched({ shadow }: Config): string | undefined {
+  if (shadow.length === 0) return undefined;
+  const preauth = shadow.includes('preauth') ? " (preauth: up to a gateway's budget)" : '';
+  return `${name('shadow')}=${shadow.join(',')} refuses nothing at ${shadow.length === 1 ? 'this layer' : 'these layers'}${preauth}. Take it out once the numbers are tried.`;
 }
 
 function everyoneIsGateway(config: Config): string | undefined {

@@ -61,8 +61,21 @@ function urlForTheIssuersClients(read: Read): string | undefined {
   );
 }
 
-/** What an operator of the HTTP server is told at every start. Spec: "Where the client address comes from". */
+/** What an operator of the HTTP server is told at every start. */
 export function startupWarnings(config: Config): string[] {
+  return [...addressWarnings(config), ...shadowWarnings(config)];
+}
+
+/** Decision 0022. */
+function shadowWarnings({ shadow }: Config): string[] {
+  if (shadow.length === 0) return [];
+  return [
+    `TIDB_MCP_SHADOW=${shadow.join(',')}: ${shadow.length === 1 ? 'this layer is' : 'these layers are'} watched and not enforced.`,
+  ];
+}
+
+/** Spec: "Where the client address comes from". */
+function addressWarnings(config: Config): string[] {
   const header = config.clientIpHeader;
   if (header !== undefined && config.trustedProxyDepth > 0) {
     return [

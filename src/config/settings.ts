@@ -57,6 +57,10 @@ const limits = {
     '1',
     'How far requests without a proven credential may draw the global bucket down (0.5: to half). The burst times this share must be at least 1. 0.5 keeps room for tenants while somebody scans.',
   ),
+  shadow: listSetting(
+    kind.layers,
+    "Layers that are watched and refuse nothing: what they would have refused is counted in `tidb_mcp_shadow_refusals_total`, to try a new number. Under `preauth` every address has the larger of its own budget and a gateway's, and is refused past that.",
+  ),
 };
 
 const clientAddress = {

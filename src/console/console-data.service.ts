@@ -37,7 +37,7 @@ export class ConsoleDataService {
     const report: ConsoleReport = {
       at: new Date(this.clock.utcMs()).toISOString(),
       instance: { ...this.shared.instance(), upSeconds: Math.floor((now.atMs - this.startedMs) / 1000) },
-      totals: { refused: now.refused, admitted: now.admitted },
+      totals: { refused: now.refused, shadowRefused: this.counters.shadowRefused(), admitted: now.admitted },
       history: history.report(now.atMs),
       provenCredentials: this.proof.count(),
       provenMax: this.config.provenMax,
@@ -58,5 +58,6 @@ function limitsOf(config: Config): LimitsReport {
     callsPerUtcDay: config.dailyQuota,
     global: bucket(config.globalRps, config.globalBurst),
     globalUnprovenShare: config.globalUnprovenShare,
+    shadow: config.shadow,
   };
 }

@@ -3,6 +3,7 @@ import { SchedulerRegistry } from '@nestjs/schedule';
 import { CLOCK, type Clock } from '../clock/clock.js';
 import { CONFIG, type Config } from '../config/config.js';
 import { MetricsService } from '../observability/metrics.service.js';
+import type { Limit } from '../request/request-context.js';
 import { History, SAMPLE_MS, type Sample } from './history.js';
 
 /** Looks at the counters every few seconds, so that a page that is opened now shows what was before. */
@@ -27,6 +28,11 @@ export class ConsoleHistoryService implements OnApplicationBootstrap {
   /** Keeps the counters of this moment. */
   async sample(): Promise<void> {
     this.history.add(await this.read());
+  }
+
+  /** What layers in shadow mode would have refused so far. */
+  shadowRefused(): Record<Limit, number> {
+    return this.metrics.snapshot().shadowRefusals;
   }
 
   /** The counters of this moment. */

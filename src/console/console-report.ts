@@ -24,6 +24,8 @@ export interface LimitsReport {
   readonly callsPerUtcDay: number;
   readonly global: BucketReport;
   readonly globalUnprovenShare: number;
+  /** Layers that are watched and not enforced. */
+  readonly shadow: readonly Limit[];
 }
 
 /**
@@ -35,7 +37,12 @@ export interface ConsoleReport {
   readonly at: string;
   readonly instance: { readonly id: string; readonly upSeconds: number; readonly shuttingDown: boolean };
   /** Since this instance started. */
-  readonly totals: { readonly refused: Record<Limit, number>; readonly admitted: number };
+  readonly totals: {
+    readonly refused: Record<Limit, number>;
+    /** What layers in shadow mode would have refused. */
+    readonly shadowRefused: Record<Limit, number>;
+    readonly admitted: number;
+  };
   readonly history: HistoryReport;
   readonly provenCredentials: number;
   readonly provenMax: number;

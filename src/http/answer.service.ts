@@ -95,8 +95,8 @@ export class AnswerService {
   /** A refused tenant is told what it has left, as with every answer; a stranger has nothing of its own. */
   private allowanceFields({ proven, identity }: RequestContext): Record<string, string> | undefined {
     if (proven !== true || identity === undefined) return undefined;
-    const { policy, state } = rateLimitFields(this.entry.allowance(identity));
-    return { 'ratelimit-policy': policy, ratelimit: state };
+    const fields = rateLimitFields(this.entry.allowance(identity));
+    return fields && { 'ratelimit-policy': fields.policy, ratelimit: fields.state };
   }
 
   /** Sends an expected failure in the shape of its surface. */

@@ -1,4 +1,5 @@
 import type { Identity } from '../request/credential.js';
+import type { Surface } from '../errors/error-body.js';
 import type { Limit, Refusal, RequestContext } from '../request/request-context.js';
 import type { GlobalLayer } from './global-layer.js';
 import type { PreauthLayer } from './preauth-layer.js';
@@ -8,7 +9,7 @@ import { retryAfterSeconds } from './token-bucket.js';
 /** The day's counts, as far as admission needs them. */
 export interface DailyQuota {
   /** Counts a call on today's UTC day, which it answers; -1 when the day's quota is used up. */
-  tryCount(tenant: string): number;
+  tryCount(tenant: string, surface: Surface): number;
   uncount(tenant: string, utcDay: number): void;
   isExhausted(tenant: string): boolean;
   secondsToReset(): number;
@@ -100,7 +101,7 @@ export class Admission {
     return (context.askedAtMs ??= this.ports.monotonicMs());
   }
 
-  private ask(limit: Limit, context: RequestContext, nowMs: number): Refusal | undefined {
+  protected ask(limit: Limit, context: RequestContext, nowMs: number): Refusal | undefined {
     const identity = this.provenIdentity(context);
     if (limit === 'quota') {
       if (identity === undefined || context.call !== true || !this.layers.quota.isExhausted(identity.tenant))
@@ -125,7 +126,7 @@ export class Admission {
   }
 
   /** Charges a layer that was asked in this same moment; only the quota can still say no. */
-  private charge(limit: Limit, context: RequestContext, nowMs: number): Refusal | undefined {
+  protected charge(limit: Limit, context: RequestContext, nowMs: number): Refusal | undefined {
     const { taken } = context;
     const identity = this.provenIdentity(context);
     if (limit === 'global') taken.global = this.layers.global.take(nowMs);
@@ -133,7 +134,7 @@ export class Admission {
       if (limit === 'preauth') this.chargePreauth(context, nowMs);
     } else if (limit === 'tenant') taken.tenant = this.layers.tenant.take(identity, nowMs);
     else if (limit === 'quota' && context.call === true) {
-      taken.quota = this.layers.quota.tryCount(identity.tenant);
+      taken.quota = this.layers.quota.tryCount(identity.tenant, context.surface);
       if (taken.quota < 0) return { limit, retryAfterSeconds: this.layers.quota.secondsToReset() };
     }
     return undefined;
@@ -144,7 +145,7 @@ export class Admission {
     context.taken.preauth = this.layers.preauth.take(context.client, nowMs);
   }
 
-  private giveBack(context: RequestContext, nowMs: number): void {
+  protected giveBack(context: RequestContext, nowMs: number): void {
     const { taken, identity, client } = context;
     if (taken.preauth >= 0) this.layers.preauth.giveBack(client, taken.preauth, nowMs);
     if (taken.tenant >= 0 && identity !== undefined) this.layers.tenant.giveBack(identity, taken.tenant, nowMs);
@@ -153,7 +154,7 @@ export class Admission {
   }
 
   /** The identity where its proof holds; looked at once a request, so that all layers see the same. */
-  private provenIdentity(context: RequestContext): Identity | undefined {
+  protected provenIdentity(context: RequestContext): Identity | undefined {
     context.proven ??= context.identity !== undefined && this.ports.isProven(context.identity, this.momentOf(context));
     return context.proven ? context.identity : undefined;
   }

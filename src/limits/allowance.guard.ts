@@ -13,8 +13,8 @@ export class AllowanceGuard implements CanActivate {
     const [request, reply] = execution.getArgs<[FastifyRequest, FastifyReply]>();
     const { identity, tenant } = requestContext(request.raw);
     if (identity !== undefined && tenant !== undefined) {
-      const { policy, state } = rateLimitFields(this.limits.allowance(identity));
-      reply.header('ratelimit-policy', policy).header('ratelimit', state);
+      const fields = rateLimitFields(this.limits.allowance(identity));
+      if (fields !== undefined) reply.header('ratelimit-policy', fields.policy).header('ratelimit', fields.state);
     }
     return true;
   }

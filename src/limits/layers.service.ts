@@ -17,6 +17,8 @@ import { type BucketRate, bucketRate } from './token-bucket.js';
 @Injectable()
 export class LayersService implements Layers {
   readonly preauth: PreauthLayer;
+  /** What pre-auth would be if it were enforced, where it is only watched. */
+  readonly watchedPreauth: PreauthLayer | undefined;
   readonly tenant: TenantLayer;
   readonly global: GlobalLayer;
   /** A limit that stays the same stays the same object, so its rate is worked out once. */
@@ -28,12 +30,10 @@ export class LayersService implements Layers {
     readonly quota: QuotaService,
     private readonly tenantLimits: TenantLimitsService,
   ) {
-    this.preauth = new PreauthLayer({
-      address: bucketRate(config.preauthRps, config.preauthBurst),
-      gateway: bucketRate(config.gatewayRps, config.gatewayBurst),
-      maxKeys: config.preauthMaxKeys,
-      secret: randomBytes(16).toString('hex'),
-    });
+    const isWatched = config.shadow.includes('preauth');
+    const address = bucketRate(config.preauthRps, config.preauthBurst);
+    this.preauth = preauthLayer(config, isWatched ? largerRate(config) : address);
+    this.watchedPreauth = isWatched ? preauthLayer(config, address) : undefined;
     this.tenant = new TenantLayer({
       rate: bucketRate(config.tenantRps, config.tenantBurst),
       rateOf: (fingerprint) => this.ownRate(fingerprint),
@@ -59,4 +59,18 @@ export class LayersService implements Layers {
     this.rates.set(limit, rate);
     return rate;
   }
+}
+
+function preauthLayer(config: Config, address: BucketRate): PreauthLayer {
+  return new PreauthLayer({
+    address,
+    gateway: bucketRate(config.gatewayRps, config.gatewayBurst),
+    maxKeys: config.preauthMaxKeys,
+    secret: randomBytes(16).toString('hex'),
+  });
+}
+
+/** What an address has while pre-auth is watched: never less than when it is enforced. Decision 0022. */
+function largerRate({ preauthRps, preauthBurst, gatewayRps, gatewayBurst }: Config): BucketRate {
+  return bucketRate(Math.max(preauthRps, gatewayRps), Math.max(preauthBurst, gatewayBurst));
 }

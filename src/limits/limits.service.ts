@@ -1,11 +1,14 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { ProofService } from '../auth/proof.service.js';
 import { CLOCK, type Clock } from '../clock/clock.js';
+import { CONFIG, type Config } from '../config/config.js';
 import type { Identity } from '../request/credential.js';
-import { Admission } from './admission.js';
+import { Admission, type AdmissionPorts } from './admission.js';
 import { LayersService } from './layers.service.js';
 import type { Allowance } from './rate-limit-fields.js';
 import { RefusalReportService } from './refusal-report.service.js';
+import { ShadowAdmission } from './shadow-admission.js';
+import { WatchedTenantBuckets } from './watched-tenant-buckets.js';
 
 /** The four layers behind the one {@link Admission}. */
 @Injectable()
@@ -13,27 +16,43 @@ export class LimitsService {
   readonly admission: Admission;
 
   constructor(
+    @Inject(CONFIG) private readonly config: Config,
     @Inject(CLOCK) private readonly clock: Clock,
     private readonly layers: LayersService,
     proof: ProofService,
     report: RefusalReportService,
   ) {
-    proof.attachBuckets(layers.tenant);
-    this.admission = new Admission(layers, {
+    const isWatched = config.shadow.includes('tenant');
+    proof.attachBuckets(isWatched ? watchedBuckets(layers, report) : layers.tenant);
+    const ports: AdmissionPorts = {
       monotonicMs: () => clock.monotonicMs(),
       isProven: (identity, nowMs) => proof.isProven(identity, nowMs),
       refused: (context, refusal) => report.refused(context, refusal),
       overflowed: () => report.overflowed(),
-    });
+    };
+    this.admission = config.shadow.length === 0 ? new Admission(layers, ports) : this.shadowed(ports, report);
     report.watch(() => layers.countBuckets());
   }
 
-  /** What a proven caller has left at the layers that are its own; charges nothing. */
+  /** What a proven caller has left at the layers that are its own and enforced; charges nothing. */
   allowance(identity: Identity): Allowance {
     const { tenant, quota } = this.layers;
+    const { shadow } = this.config;
     return {
-      tenant: tenant.level(identity, this.clock.monotonicMs()),
-      quota: quota.allowance(identity.tenant),
+      tenant: shadow.includes('tenant') ? undefined : tenant.level(identity, this.clock.monotonicMs()),
+      quota: shadow.includes('quota') ? undefined : quota.allowance(identity.tenant),
     };
   }
+
+  private shadowed(ports: AdmissionPorts, report: RefusalReportService): ShadowAdmission {
+    return new ShadowAdmission(this.layers, ports, {
+      limits: new Set(this.config.shadow),
+      watchedPreauth: this.layers.watchedPreauth,
+      wouldRefuse: (limit, { surface }) => report.wouldRefuse(limit, surface),
+    });
+  }
+}
+
+function watchedBuckets({ tenant }: LayersService, report: RefusalReportService): WatchedTenantBuckets {
+  return new WatchedTenantBuckets(tenant, (surface) => report.wouldRefuse('tenant', surface));
 }

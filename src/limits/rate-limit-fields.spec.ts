@@ -13,7 +13,17 @@ describe('The RateLimit fields', () => {
 
   it('never name a window of no time', () => {
     const quota = { callsPerUtcDay: 1, remaining: 0, secondsToReset: 1 };
-    const { policy, state } = rateLimitFields({ tenant: { tokens: 1, rate: bucketRate(1000, 1) }, quota });
-    expect([policy, state]).toEqual(['"tenant";q=1;w=1, "quota";q=1;w=86400', '"tenant";r=1;t=0, "quota";r=0;t=1']);
+    expect(rateLimitFields({ tenant: { tokens: 1, rate: bucketRate(1000, 1) }, quota })).toEqual({
+      policy: '"tenant";q=1;w=1, "quota";q=1;w=86400',
+      state: '"tenant";r=1;t=0, "quota";r=0;t=1',
+    });
+  });
+
+  it('promise nothing of a layer that is only watched', () => {
+    const tenant = { tokens: 1, rate: bucketRate(1, 1) };
+    const quota = { callsPerUtcDay: 1, remaining: 0, secondsToReset: 1 };
+    expect(rateLimitFields({ tenant, quota: undefined })?.policy).toBe('"tenant";q=1;w=1');
+    expect(rateLimitFields({ tenant: undefined, quota })?.state).toBe('"quota";r=0;t=1');
+    expect(rateLimitFields({ tenant: undefined, quota: undefined })).toBeUndefined();
   });
 });

@@ -1,9 +1,20 @@
 import type { BucketRate } from './token-bucket.js';
 
-/** What a proven caller has left, at the two layers that are its own. */
+/** What a proven caller has left, at the two layers that are its own; undefined where one is watched and not enforced. */
 export interface Allowance {
-  readonly tenant: { readonly tokens: number; readonly rate: BucketRate };
-  readonly quota: { readonly callsPerUtcDay: number; readonly remaining: number; readonly secondsToReset: number };
+  readonly tenant: TenantAllowance | undefined;
+  readonly quota: QuotaAllowance | undefined;
+}
+
+interface TenantAllowance {
+  readonly tokens: number;
+  readonly rate: BucketRate;
+}
+
+interface QuotaAllowance {
+  readonly callsPerUtcDay: number;
+  readonly remaining: number;
+  readonly secondsToReset: number;
 }
 
 const DAY_SECONDS = 86_400;
@@ -13,22 +24,38 @@ let lastPolicy = { rate: {} as BucketRate, callsPerUtcDay: -1, text: '' };
 
 /**
  * The `RateLimit-Policy` and `RateLimit` fields (draft-ietf-httpapi-ratelimit-headers): quota `q` and window `w` in
- * seconds of each policy; what remains, `r`, and the seconds until it is whole again, `t`.
+ * seconds of each policy; what remains, `r`, and the seconds until it is whole again, `t`. Undefined where there is
+ * nothing to promise.
  */
-export function rateLimitFields({ tenant, quota }: Allowance): { policy: string; state: string } {
-  const { burst, intervalMs } = tenant.rate;
-  const fullInSeconds = Math.ceil(((burst - tenant.tokens) * intervalMs) / 1000);
-  return {
-    policy: policyOf(tenant.rate, quota.callsPerUtcDay),
-    state: `"tenant";r=${tenant.tokens};t=${fullInSeconds}, "quota";r=${quota.remaining};t=${quota.secondsToReset}`,
-  };
+export function rateLimitFields({ tenant, quota }: Allowance): { policy: string; state: string } | undefined {
+  if (tenant !== undefined && quota !== undefined) {
+    const policy = policyOf(tenant.rate, quota.callsPerUtcDay);
+    return { policy, state: `${tenantState(tenant)}, ${quotaState(quota)}` };
+  }
+  if (tenant !== undefined) return { policy: tenantPolicy(tenant.rate), state: tenantState(tenant) };
+  return quota && { policy: quotaPolicy(quota.callsPerUtcDay), state: quotaState(quota) };
+}
+
+function tenantState({ tokens, rate }: TenantAllowance): string {
+  return `"tenant";r=${tokens};t=${Math.ceil(((rate.burst - tokens) * rate.intervalMs) / 1000)}`;
+}
+
+function quotaState({ remaining, secondsToReset }: QuotaAllowance): string {
+  return `"quota";r=${remaining};t=${secondsToReset}`;
 }
 
 function policyOf(rate: BucketRate, callsPerUtcDay: number): string {
   if (lastPolicy.rate !== rate || lastPolicy.callsPerUtcDay !== callsPerUtcDay) {
-    const windowSeconds = Math.max(1, Math.ceil((rate.burst * rate.intervalMs) / 1000));
-    const text = `"tenant";q=${rate.burst};w=${windowSeconds}, "quota";q=${callsPerUtcDay};w=${DAY_SECONDS}`;
+    const text = `${tenantPolicy(rate)}, ${quotaPolicy(callsPerUtcDay)}`;
     lastPolicy = { rate, callsPerUtcDay, text };
   }
   return lastPolicy.text;
+}
+
+function tenantPolicy({ burst, intervalMs }: BucketRate): string {
+  return `"tenant";q=${burst};w=${Math.max(1, Math.ceil((burst * intervalMs) / 1000))}`;
+}
+
+function quotaPolicy(callsPerUtcDay: number): string {
+  return `"quota";q=${callsPerUtcDay};w=${DAY_SECONDS}`;
 }

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { Surface } from '../errors/error-body.js';
 import { MetricsService } from '../observability/metrics.service.js';
 import { TelemetryService } from '../observability/telemetry.service.js';
 import type { Limit, Refusal, RequestContext } from '../request/request-context.js';
@@ -15,6 +16,11 @@ export class RefusalReportService {
     this.metrics.countRefusal(refusal.limit, context.surface);
     const tenant = context.proven === true || refusal.limit === 'quota' ? context.identity?.tenant : undefined;
     this.telemetry.refused(refusal.limit, context.surface, tenant ?? null);
+  }
+
+  /** A layer that is only watched let a request through that it would have refused: that is counted, and no event. */
+  wouldRefuse(limit: Limit, surface: Surface): void {
+    this.metrics.countShadowRefusal(limit, surface);
   }
 
   overflowed(): void {

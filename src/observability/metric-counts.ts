@@ -1,3 +1,4 @@
+import type { Surface } from '../errors/error-body.js';
 import type { Limit } from '../request/request-context.js';
 import { CountRow, CountTable, OpenCounts } from './counts.js';
 import {
@@ -15,6 +16,7 @@ import { TELEMETRY_KINDS } from './telemetry-event.js';
 /** Everything that this instance counts, exact and since its start. Contract: "Metrics". */
 export class MetricCounts {
   readonly refusals = new CountTable(LIMITS, SURFACES);
+  readonly shadowRefusals = new CountTable(LIMITS, SURFACES);
   readonly admitted = new CountRow(SURFACES);
   readonly auth = new CountRow(AUTH_RESULTS);
   readonly clientIp = new CountRow(ADDRESS_SOURCES);
@@ -28,7 +30,16 @@ export class MetricCounts {
 
   /** The refusals of each layer, over all surfaces. */
   refusalTotals(): Record<Limit, number> {
-    const totals = LIMITS.map((limit) => [limit, this.refusals.rowTotal(limit)] as const);
-    return Object.fromEntries(totals) as Record<Limit, number>;
+    return totalsOf(this.refusals);
   }
+
+  /** What each layer would have refused, had it been enforced, over all surfaces. */
+  shadowRefusalTotals(): Record<Limit, number> {
+    return totalsOf(this.shadowRefusals);
+  }
+}
+
+function totalsOf(table: CountTable<Limit, Surface>): Record<Limit, number> {
+  const totals = LIMITS.map((limit) => [limit, table.rowTotal(limit)] as const);
+  return Object.fromEntries(totals) as Record<Limit, number>;
 }

@@ -43,6 +43,11 @@ export class MetricsService implements OnModuleInit {
     this.#counts.refusals.add(limit, surface);
   }
 
+  /** One request was let through by a layer that is only watched, and would have been refused. Decision 0022. */
+  countShadowRefusal(limit: Limit, surface: Surface): void {
+    this.#counts.shadowRefusals.add(limit, surface);
+  }
+
   /** One request was handed to an operation. */
   countAdmitted(surface: Surface): void {
     this.#counts.admitted.add(surface);
@@ -130,6 +135,7 @@ export class MetricsService implements OnModuleInit {
     const counts = this.#counts;
     return {
       refusals: counts.refusalTotals(),
+      shadowRefusals: counts.shadowRefusalTotals(),
       admitted: counts.admitted.all(),
       auth: counts.auth.all(),
       clientIp: counts.clientIp.all(),
@@ -161,6 +167,7 @@ type Gauge = number | Record<string, number> | null;
 /** The counters and gauges of `/metrics` as JSON; `refusals` is the contract's, null is a gauge that nobody owns. */
 export interface MetricsSnapshot {
   refusals: Record<Limit, number>;
+  shadowRefusals: Record<Limit, number>;
   admitted: Record<Surface, number>;
   auth: Record<(typeof AUTH_RESULTS)[number], number>;
   clientIp: Record<AddressSource, number>;

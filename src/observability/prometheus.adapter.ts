@@ -41,6 +41,12 @@ export class PrometheusView {
       ['limit', 'surface'],
       counts.refusals,
     );
+    this.#table(
+      'tidb_mcp_shadow_refusals_total',
+      'Requests that a layer in shadow mode let through and would have refused.',
+      ['limit', 'surface'],
+      counts.shadowRefusals,
+    );
     this.#row('tidb_mcp_admitted_total', 'Requests handed to an operation.', 'surface', counts.admitted);
     this.#row('tidb_mcp_client_ip_total', 'Where client addresses were read from.', 'source', counts.clientIp);
     this.#counter('tidb_mcp_preauth_overflow_total', 'Requests that fell into an overflow bucket.', [], () => [

@@ -1,4 +1,5 @@
 import type { Clock } from '../clock/clock.js';
+import type { Surface } from '../errors/error-body.js';
 import { QuotaOutbox } from './quota-outbox.js';
 import { countOf, DayRows, DIRTY, type QuotaRow, USED } from './quota-row.js';
 import { DAY_MS, utcDayOf } from './utc-day.js';
@@ -72,9 +73,10 @@ export class QuotaCounter {
 
   /**
    * Counts one call, if the day's quota is not used up.
+   * @param _surface where it came in; only a counter in shadow mode asks
    * @returns the UTC day it was counted on (days since the epoch), or -1
    */
-  tryCount(tenant: string): number {
+  tryCount(tenant: string, _surface?: Surface): number {
     const today = this.dayNow();
     const row = today.rows.get(tenant) ?? this.openRow(today, tenant);
     if (row === undefined) return this.letPass(today);
@@ -84,6 +86,17 @@ export class QuotaCounter {
     row.flags |= USED;
     if ((row.flags & DIRTY) === 0) this.outbox.list(row);
     if (row.pending * this.edge >= remaining - 1 && remaining > 1) this.wantEarly(row);
+    return today.utcDay;
+  }
+
+  /** Counts one call whatever is left, and answers its UTC day. */
+  protected count(tenant: string): number {
+    const today = this.dayNow();
+    const row = today.rows.get(tenant) ?? this.openRow(today, tenant);
+    if (row === undefined) return this.letPass(today);
+    row.pending += 1;
+    row.flags |= USED;
+    this.outbox.list(row);
     return today.utcDay;
   }
 

@@ -20,12 +20,18 @@ import { QuotaRetentionService } from './quota-retention.service.js';
 import { QuotaTimersService } from './quota-timers.service.js';
 import { QuotaRepository } from './quota.repository.js';
 import { QuotaService } from './quota.service.js';
+import { ShadowQuotaCounter } from './shadow-quota-counter.js';
 import { TotalsReader } from './totals-reader.js';
 
 function createLimits(config: Config, { limits }: TenantLimitsService): QuotaLimits {
   const limitOf = (tenant: string | undefined): number =>
     (tenant === undefined ? undefined : limits.of(tenant)?.callsPerUtcDay) ?? config.dailyQuota;
-  return { flushIntervalSeconds: config.quotaFlushSeconds, limitOf };
+  return { flushIntervalSeconds: config.quotaFlushSeconds, shadowed: config.shadow.includes('quota'), limitOf };
+}
+
+function createCounter(clock: Clock, { limitOf, shadowed }: QuotaLimits, metrics: MetricsService): QuotaCounter {
+  if (!shadowed) return new QuotaCounter(clock, limitOf);
+  return new ShadowQuotaCounter(clock, limitOf, (surface) => metrics.countShadowRefusal('quota', surface));
 }
 
 function createSchedule(clock: Clock, config: Config): FlushSchedule {
@@ -66,8 +72,8 @@ function createNearest(clock: Clock, counter: QuotaCounter, { limitOf }: QuotaLi
     { provide: QUOTA_LIMITS, inject: [CONFIG, TenantLimitsService], useFactory: createLimits },
     {
       provide: QuotaCounter,
-      inject: [CLOCK, QUOTA_LIMITS],
-      useFactory: (clock: Clock, limits: QuotaLimits) => new QuotaCounter(clock, limits.limitOf),
+      inject: [CLOCK, QUOTA_LIMITS, MetricsService],
+      useFactory: createCounter,
     },
     { provide: FlushSchedule, inject: [CLOCK, CONFIG], useFactory: createSchedule },
     {

@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, type Clock } from '../clock/clock.js';
+import type { Surface } from '../errors/error-body.js';
 import { QuotaCounter } from './quota-counter.js';
 import { QuotaFlusher } from './quota-flusher.js';
 import { QUOTA_LIMITS, type QuotaLimits } from './quota-limits.js';
@@ -15,6 +16,8 @@ export interface QuotaStatus {
   /** ISO 8601, the next UTC midnight. */
   readonly resetsAt: string;
   readonly persistenceDegraded: boolean;
+  /** Whether the quota is watched and not enforced. */
+  readonly shadowed: boolean;
 }
 
 /** The daily quota, for the layers and for whoever reports on it; answers from memory, never from the database. */
@@ -33,10 +36,11 @@ export class QuotaService {
 
   /**
    * Counts one call of a tenant (the fingerprint) on today's UTC day.
+   * @param surface where it came in, for a quota that is watched and not enforced
    * @returns that day, in days since the epoch, or -1 when the day's quota is used up
    */
-  tryCount(tenant: string): number {
-    return this.counter.tryCount(tenant);
+  tryCount(tenant: string, surface?: Surface): number {
+    return this.counter.tryCount(tenant, surface);
   }
 
   /** Gives back a call that was counted on `utcDay`, because a later layer refused it. */
@@ -72,6 +76,7 @@ export class QuotaService {
       remaining: Math.max(0, callsPerUtcDay - used),
       resetsAt: this.resetsAt(),
       persistenceDegraded: this.persistence.isDegraded,
+      shadowed: this.limits.shadowed,
     };
   }
 

@@ -77,6 +77,7 @@ function fakeObservability() {
 export async function startQuota(options: QuotaAppOptions): Promise<QuotaApp> {
   const config = {
     controlDbUrl: options.url,
+    shadow: [],
     dailyQuota: options.dailyQuota ?? 1_000,
     quotaFlushSeconds: options.flushSeconds ?? 3_600,
     quotaRetentionDays: options.retentionDays ?? 90,

@@ -63,15 +63,18 @@ export function showOutcomes(outcomes) {
   fill('outcomes', rows.length === 0 ? [row('none', '0', '–')] : rows);
 }
 
-/** The limits that hold for whoever has none of their own. */
-export function showLimits({ preauth, gateway, tenant, callsPerUtcDay, global, globalUnprovenShare }) {
+/** The limits that hold for whoever has none of their own; of a layer in shadow mode, what it would have refused. */
+export function showLimits(limits, shadowRefused) {
+  const { preauth, gateway, tenant, callsPerUtcDay, global, globalUnprovenShare } = limits;
   const bucket = ({ requestsPerSecond, burst }) => `${rate(requestsPerSecond)}/s, burst ${count(burst)}`;
   const unproven = globalUnprovenShare < 1 ? `; ${percent(globalUnprovenShare)} for unproven` : '';
+  const shadow = (limit) =>
+    limits.shadow.includes(limit) ? `; only watched, would have refused ${count(shadowRefused[limit])}` : '';
   fill('limits', [
-    row('Pre-auth', bucket(preauth), 'address', scope('instance')),
+    row('Pre-auth', bucket(preauth) + shadow('preauth'), 'address', scope('instance')),
     row('Gateways', bucket(gateway), 'listed address', scope('instance')),
-    row('Tenant', bucket(tenant), 'credential', scope('instance')),
-    row('Quota', `${count(callsPerUtcDay)} a UTC day`, 'credential', scope('shared')),
-    row('Global', bucket(global) + unproven, 'instance', scope('instance')),
+    row('Tenant', bucket(tenant) + shadow('tenant'), 'credential', scope('instance')),
+    row('Quota', `${count(callsPerUtcDay)} a UTC day${shadow('quota')}`, 'credential', scope('shared')),
+    row('Global', bucket(global) + unproven + shadow('global'), 'instance', scope('instance')),
   ]);
 }

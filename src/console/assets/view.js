@@ -33,7 +33,7 @@ export class View {
     showMinutes(history);
     showTenants(quota, report.at);
     showOutcomes(upstream.outcomes);
-    showLimits(report.limits);
+    showLimits(report.limits, totals.shadowRefused);
     this.#charts.show(report);
   }
 
