@@ -56,8 +56,9 @@ export class AuthService {
       throw unauthenticated('This request carries no API key or access token that this server takes.');
     }
     if (isShared(identity)) return this.admit(context, this.acceptShared(context, identity));
-    const known = this.proof.context(identity);
-    return known === undefined ? this.prove(context, identity) : this.admit(context, known);
+    const nowMs = this.proof.nowMs();
+    const known = this.proof.context(identity, nowMs);
+    return known === undefined ? this.prove(context, identity) : this.admit(context, known, nowMs);
   }
 
   /** Forgets a credential that the upstream rejected in a later call. The server's own key is nobody's credential. */
@@ -81,7 +82,7 @@ export class AuthService {
    * The last step before the operation: a credential that proved itself at this very door pays its day's call here, and
    * a further token of a known subject a token of its tenant's bucket.
    */
-  private admit(context: RequestContext, tenant: TenantContext): TenantContext {
+  private admit(context: RequestContext, tenant: TenantContext, nowMs = this.proof.nowMs()): TenantContext {
     const { identity } = tenant;
     context.identity = identity;
     const paysToken = context.proven !== true && tenant.isFurtherToken === true;
@@ -92,7 +93,7 @@ export class AuthService {
       if (context.taken.quota < 0) refuse(context, { limit: 'quota', retryAfterSeconds: this.quota.secondsToReset() });
     }
     if (paysToken) context.taken.tenant = this.proof.takeToken(identity, context.surface);
-    if (this.proof.use(identity)) this.revalidate(identity);
+    if (this.proof.use(identity, nowMs)) this.revalidate(identity);
     context.tenant = tenant;
     return tenant;
   }

@@ -119,8 +119,8 @@ export class ProofService {
   }
 
   /** The identity's validated context while it lives. */
-  context(identity: Identity): TenantContext | undefined {
-    return this.setOf(identity).context(identity.fingerprint, this.clock.monotonicMs());
+  context(identity: Identity, nowMs = this.nowMs()): TenantContext | undefined {
+    return this.setOf(identity).context(identity.fingerprint, nowMs);
   }
 
   /** See {@link ProvenCredentials.waitToProve}: milliseconds. */
@@ -139,9 +139,9 @@ export class ProofService {
   }
 
   /** Notes that a request passed the four layers and authentication; answers whether a revalidation is due. */
-  use(identity: Identity): boolean {
+  use(identity: Identity, nowMs: number): boolean {
     if (identity.kind !== 'shared') this.sync?.noteUse(identity.fingerprint);
-    return this.setOf(identity).use(identity.fingerprint, this.clock.monotonicMs());
+    return this.setOf(identity).use(identity.fingerprint, nowMs);
   }
 
   /** See {@link ProvenCredentials.noteTry}. */

@@ -119,5 +119,6 @@ export function telemetryLine(event: TelemetryEvent, atUtcMs: number): string {
 }
 
 function fieldText(name: string, value: string | number | null): string {
-  return JSON.stringify(name === 'tenant' && typeof value === 'string' ? value.slice(0, TENANT_DIGITS) : value);
+  if (typeof value !== 'string') return String(value);
+  return JSON.stringify(name === 'tenant' ? value.slice(0, TENANT_DIGITS) : value);
 }

@@ -116,9 +116,9 @@ export class QuotaCounter {
     if (!today.complete && !today.rows.has(tenant)) this.openRow(today, tenant);
   }
 
-  /** The calls counted today, over all instances as far as they are known here. */
-  used(tenant: string): number {
-    const row = this.dayNow().rows.get(tenant);
+  /** The calls counted on the day of this instant, now's unless it was read already, over all instances as far as known. */
+  used(tenant: string, utcMs = this.clock.utcMs()): number {
+    const row = this.dayNow(utcMs).rows.get(tenant);
     return row === undefined ? 0 : countOf(row);
   }
 
@@ -189,8 +189,8 @@ export class QuotaCounter {
     });
   }
 
-  private dayNow(): DayRows {
-    const utcDay = Math.floor(this.clock.utcMs() / DAY_MS);
+  private dayNow(utcMs = this.clock.utcMs()): DayRows {
+    const utcDay = Math.floor(utcMs / DAY_MS);
     return utcDay === this.today.utcDay ? this.today : this.openDay(utcDay);
   }
 

@@ -55,9 +55,10 @@ export class QuotaService {
 
   /** Calls per UTC day of the tenant, how many of them are left, and whole seconds until they are whole again. */
   allowance(tenant: string): { callsPerUtcDay: number; remaining: number; secondsToReset: number } {
+    const utcMs = this.clock.utcMs();
     const callsPerUtcDay = this.limits.limitOf(tenant);
-    const remaining = Math.max(0, callsPerUtcDay - this.counter.used(tenant));
-    return { callsPerUtcDay, remaining, secondsToReset: this.secondsToReset() };
+    const remaining = Math.max(0, callsPerUtcDay - this.counter.used(tenant, utcMs));
+    return { callsPerUtcDay, remaining, secondsToReset: secondsToReset(utcMs) };
   }
 
   /** Whole seconds, at least 1, to the next UTC midnight. */
@@ -67,21 +68,22 @@ export class QuotaService {
 
   /** The quota as it stands; without a tenant, as for one who has not called yet. */
   status(tenant: string | undefined): QuotaStatus {
+    const utcMs = this.clock.utcMs();
     const callsPerUtcDay = this.limits.limitOf(tenant);
-    const used = tenant === undefined ? 0 : this.counter.used(tenant);
+    const used = tenant === undefined ? 0 : this.counter.used(tenant, utcMs);
     return {
       callsPerUtcDay,
       flushIntervalSeconds: this.limits.flushIntervalSeconds,
       used,
       remaining: Math.max(0, callsPerUtcDay - used),
-      resetsAt: this.resetsAt(),
+      resetsAt: this.resetsAt(utcMs),
       persistenceDegraded: this.persistence.isDegraded,
       shadowed: this.limits.shadowed,
     };
   }
 
-  private resetsAt(): string {
-    const utcDay = utcDayOf(this.clock.utcMs());
+  private resetsAt(utcMs: number): string {
+    const utcDay = utcDayOf(utcMs);
     if (utcDay !== this.resets.utcDay) this.resets = { utcDay, at: new Date(utcDayEndMs(utcDay)).toISOString() };
     return this.resets.at;
   }

@@ -1,5 +1,6 @@
 import type { LoadOrder, LoadResult } from './load.js';
-import { Child, type Server } from './processes.js';
+import { Child, type Server, stopServers } from './processes.js';
+import { forgetUpstream } from './product.js';
 
 /** Text of a request with these headers; a `Host` is added. */
 export function requestText(line: string, headers: Readonly<Record<string, string>> = {}, body = ''): string {
@@ -37,6 +38,9 @@ export interface Contender {
 
 /** How much is asked. */
 export interface Effort {
+  /** How often all servers are started anew: what a process's compiler makes of the same code differs by some percent. */
+  readonly generations: number;
+  /** Rounds of one generation. */
   readonly rounds: number;
   readonly warmUp: number;
   readonly count: number;
@@ -45,20 +49,36 @@ export interface Effort {
 
 /** The efforts of a full run and of a quick one. */
 export const EFFORT = {
-  full: { rounds: 41, warmUp: 30_000, count: 4_000, connections: 64 },
-  quick: { rounds: 7, warmUp: 5_000, count: 1_500, connections: 64 },
+  full: { generations: 5, rounds: 9, warmUp: 30_000, count: 4_000, connections: 64 },
+  quick: { generations: 1, rounds: 7, warmUp: 5_000, count: 1_500, connections: 64 },
 } as const satisfies Record<string, Effort>;
 
 /**
- * CPU microseconds a request of each contender's server, user and system, one value for each round. Rounds alternate
- * between contenders, so that what else happens on the machine meets all of them.
+ * CPU microseconds a request of each contender's server, user and system, one value for each round of each generation.
+ * @param begin starts the servers of a generation
  */
 export async function cpuPerRequest(
+  effort: Effort,
+  begin: () => Promise<readonly Contender[]>,
+): Promise<Map<string, number[]>> {
+  const measured = new Map<string, number[]>();
+  for (let generation = 0; generation < effort.generations; generation += 1) {
+    const load = new Load();
+    await measure(load, await begin(), effort, measured);
+    await load.stop();
+    await stopServers();
+    forgetUpstream();
+  }
+  return measured;
+}
+
+/** Rounds alternate between contenders, so that what else happens on the machine meets all of them. */
+async function measure(
   load: Load,
   contenders: readonly Contender[],
   effort: Effort,
-): Promise<Map<string, number[]>> {
-  const measured = new Map(contenders.map(({ name }) => [name, [] as number[]]));
+  measured: Map<string, number[]>,
+): Promise<void> {
   let from = 0;
   const ask = async ({ name, server, request, status }: Contender, count: number): Promise<number> => {
     const before = await server.child.usage();
@@ -73,7 +93,10 @@ export async function cpuPerRequest(
   };
   for (const contender of contenders) await ask(contender, effort.warmUp);
   for (let round = 0; round < effort.rounds; round += 1) {
-    for (const contender of contenders) measured.get(contender.name)?.push(await ask(contender, effort.count));
+    for (const contender of contenders) {
+      const values = measured.get(contender.name) ?? [];
+      values.push(await ask(contender, effort.count));
+      measured.set(contender.name, values);
+    }
   }
-  return measured;
 }

@@ -1,4 +1,4 @@
-import { type Contender, cpuPerRequest, type Effort, Load, requestText } from '../load-client.js';
+import { type Contender, cpuPerRequest, type Effort, requestText } from '../load-client.js';
 import { median, medianRatio } from '../numbers.js';
 import { startServer } from '../processes.js';
 import { prove, startProduct, tenant } from '../product.js';
@@ -9,13 +9,22 @@ const BARE = 'bare Nest + Fastify, same object';
 
 /** Target 2: what an admitted call costs, against a bare Nest route that answers the same bytes. */
 export async function admitted(effort: Effort): Promise<Section> {
-  const load = new Load();
+  const cpu = await cpuPerRequest(effort, contenders);
+  const rows = [...cpu].map(([what, own]) => ({
+    what,
+    values: { 'CPU µs': median(own), '× bare Nest': medianRatio(own, cpu.get(BARE) ?? []) },
+    target: what.startsWith('product') ? { column: '× bare Nest', most: 1.25 } : undefined,
+  }));
+  return { name: 'admitted', title: '2. An admitted call (200)', rows };
+}
+
+async function contenders(): Promise<Contender[]> {
   const product = await startProduct(UNLIMITED);
   const { text: BODY } = await prove(product, tenant(0));
   const base = (file: string, GUARD = 'none') => startServer({ file: `servers/${file}.js`, env: { BODY, GUARD } });
   const request = (path = '/v1/capabilities') => requestText(`GET ${path}`, { authorization: tenant(0) });
   const nest = await base('nest');
-  const contenders: Contender[] = [
+  return [
     { name: BARE, server: nest, request: request() },
     { name: 'product: GET /v1/capabilities', server: product, request: request() },
     { name: 'bare Nest + Fastify, prebuilt text', server: nest, request: request('/v1/prebuilt') },
@@ -25,15 +34,4 @@ export async function admitted(effort: Effort): Promise<Section> {
     { name: 'Nest + rate-limiter-flexible, four checks', server: await base('nest', 'flexible'), request: request() },
     { name: 'Nest + stock throttler, four throttlers', server: await base('nest', 'throttler'), request: request() },
   ].map((contender) => ({ ...contender, status: 200 }));
-  const cpu = await cpuPerRequest(load, contenders, effort);
-  await load.stop();
-  const rows = contenders.map(({ name }) => ({
-    what: name,
-    values: {
-      'CPU µs': median(cpu.get(name) ?? []),
-      '× bare Nest': medianRatio(cpu.get(name) ?? [], cpu.get(BARE) ?? []),
-    },
-    target: name.startsWith('product') ? { column: '× bare Nest', most: 1.25 } : undefined,
-  }));
-  return { name: 'admitted', title: '2. An admitted call (200)', rows };
 }

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { type Contender, cpuPerRequest, type Effort, Load, requestText } from '../load-client.js';
+import { type Contender, cpuPerRequest, type Effort, requestText } from '../load-client.js';
 import { median, medianRatio } from '../numbers.js';
 import { startServer } from '../processes.js';
 import { prove, startProduct, tenant } from '../product.js';
@@ -35,7 +35,18 @@ const REQUESTS = {
 
 /** Target 4: what `tools/call` costs, against SDK 1.32 with the same tool, and whether the number of tools matters. */
 export async function mcp(effort: Effort): Promise<Section> {
-  const load = new Load();
+  const { rounds, warmUp, count } = effort;
+  const fewer = { ...effort, rounds: Math.min(rounds, 5), warmUp: warmUp / 5, count: count / 5 };
+  const cpu = await cpuPerRequest(fewer, contenders);
+  const rows = [...cpu].map(([what, own]) => {
+    const values = { 'CPU µs': median(own), '× SDK 1.32': medianRatio(own, cpu.get(V1) ?? []) };
+    const isTarget = what.startsWith('product: tools/call');
+    return { what, values, target: isTarget ? { column: '× SDK 1.32', most: 0.6 } : undefined };
+  });
+  return { name: 'mcp', title: '4. MCP', rows };
+}
+
+async function contenders(): Promise<Contender[]> {
   const product = await startProduct(UNLIMITED);
   const { text: BODY } = await prove(product, tenant(0));
   const manyTools = fileURLToPath(new URL('../many-tools.js', import.meta.url));
@@ -43,7 +54,7 @@ export async function mcp(effort: Effort): Promise<Section> {
   await prove(crowded, tenant(0));
   const base = (file: string, TOOLS = '1') => startServer({ file: `servers/${file}.js`, env: { BODY, TOOLS } });
   const [v1, v1Many] = [await base('mcp-sdk-v1'), await base('mcp-sdk-v1', '10')];
-  const contenders: Contender[] = [
+  return [
     { name: V1, server: v1, request: REQUESTS.older },
     { name: 'product: tools/call, 2025-06-18', server: product, request: REQUESTS.older },
     { name: 'product: tools/call, 2026-07-28', server: product, request: REQUESTS.modern },
@@ -55,19 +66,4 @@ export async function mcp(effort: Effort): Promise<Section> {
     { name: 'product: tools/list, 2026-07-28', server: product, request: REQUESTS.modernList },
     { name: 'SDK 1.32, tools/list of 10', server: v1Many, request: REQUESTS.olderList },
   ].map((contender) => ({ ...contender, status: 200 }));
-  const fewer = {
-    ...effort,
-    rounds: Math.min(effort.rounds, 15),
-    warmUp: effort.warmUp / 5,
-    count: effort.count / 5,
-  };
-  const cpu = await cpuPerRequest(load, contenders, fewer);
-  await load.stop();
-  const rows = contenders.map(({ name }) => {
-    const own = cpu.get(name) ?? [];
-    const values = { 'CPU µs': median(own), '× SDK 1.32': medianRatio(own, cpu.get(V1) ?? []) };
-    const isTarget = name.startsWith('product: tools/call');
-    return { what: name, values, target: isTarget ? { column: '× SDK 1.32', most: 0.6 } : undefined };
-  });
-  return { name: 'mcp', title: '4. MCP', rows };
 }

@@ -1,4 +1,4 @@
-import { type Contender, cpuPerRequest, type Effort, Load, requestText } from '../load-client.js';
+import { type Contender, cpuPerRequest, type Effort, requestText } from '../load-client.js';
 import { median, medianRatio } from '../numbers.js';
 import { type Server, startServer } from '../processes.js';
 import { prove, startProduct, tenant } from '../product.js';
@@ -15,7 +15,11 @@ const REQUESTS = {
 
 /** Target 1: what a refusal costs, against a bare Fastify `onRequest` hook that answers the same bytes. */
 export async function refusal(effort: Effort): Promise<Section> {
-  const load = new Load();
+  const cpu = await cpuPerRequest(effort, contenders);
+  return { name: 'refusal', title: '1. A refusal (429)', rows: [...cpu.keys()].map((name) => row(name, cpu)) };
+}
+
+async function contenders(): Promise<Contender[]> {
   const product = await startProduct();
   await prove(product, tenant(0));
   const sample = await refusedBody(product);
@@ -29,7 +33,7 @@ export async function refusal(effort: Effort): Promise<Section> {
     request,
     status: 429,
   });
-  const contenders = [
+  return [
     contender('bare Fastify onRequest', fastify, REQUESTS.nobody),
     contender('product: scanner without a credential', product, REQUESTS.nobody),
     contender('bare Fastify onRequest, rotating keys', fastify, REQUESTS.rotating),
@@ -42,9 +46,6 @@ export async function refusal(effort: Effort): Promise<Section> {
     contender('Nest + rate-limiter-flexible, four checks', await base('nest', 'flexible'), REQUESTS.nobody),
     contender('Nest + stock throttler, four throttlers', await base('nest', 'throttler'), REQUESTS.nobody),
   ];
-  const cpu = await cpuPerRequest(load, contenders, effort);
-  await load.stop();
-  return { name: 'refusal', title: '1. A refusal (429)', rows: contenders.map(({ name }) => row(name, cpu)) };
 }
 
 /** Each line against the baseline that got the same requests; fake keys cost the bare hook their parsing too. */
