@@ -26,8 +26,8 @@ export interface RunningServer {
 }
 
 /**
- * Starts the HTTP server; `clock` is the machine's unless a test brings one. `say` is told what stopping waits for; it is
- * the log unless somebody else listens.
+ * Starts the HTTP server; `clock` is the machine's unless a test brings one. `say` is told what stopping waits for; it
+ * is the log unless somebody else listens.
  */
 export async function runServer(config: Config, clock?: Clock, say: Say = logged): Promise<RunningServer> {
   const http = createHttpAdapter();

@@ -173,7 +173,10 @@ export class ProofService {
     this.shared.sweep(nowMs);
   }
 
-  /** A restored proof also says as whose tenant its credential was accepted. Known by fingerprint alone, it costs a hash. */
+  /**
+   * A restored proof also says as whose tenant its credential was accepted. Known by fingerprint alone, it costs a
+   * hash.
+   */
   private asRestored(identity: Identity): Identity {
     if (identity.kind === 'shared' || this.identifier.isAccepted(identity)) return identity;
     const tenant = this.own.proofOf(identity.fingerprint)?.tenant ?? identity.tenant;

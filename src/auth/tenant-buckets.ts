@@ -13,8 +13,8 @@ export interface RestoredTenant {
 export type BucketOwner = Identity | RestoredTenant;
 
 /**
- * What the set of proven credentials needs of the tenants' buckets: a bucket follows its tenant's credentials in
- * and out, and goes only once it has refilled. Contract: "Forgetting takes away the proof and the context, never a bucket".
+ * What the set of proven credentials needs of the tenants' buckets: a bucket follows its tenant's credentials in and
+ * out, and goes only once it has refilled. Contract: "Forgetting takes away the proof and the context, never a bucket".
  */
 export interface TenantBuckets {
   /**

@@ -44,7 +44,10 @@ export const changed = z
   .object({ ...ofCluster, ...ofBranch, ...ofBackup, ...told })
   .describe('What TiDB Cloud answered: ids, and the state that long work begins with.');
 
-/** What is told of a changed cluster; creating, changing, deleting and restoring answer it alike, restoring its id alone. */
+/**
+ * What is told of a changed cluster; creating, changing, deleting and restoring answer it alike, restoring its id
+ * alone.
+ */
 export function changedCluster(answer: unknown, args: object): Record<string, unknown> {
   const found = upstreamCluster.safeParse(answer);
   if (!found.success) return idsOf(args);

@@ -26,7 +26,9 @@ export const pageFields = {
     .describe('The nextPageToken of the page before, all else unchanged; none for the first page.'),
 };
 
-/** The output of a list: one page, and the token of the next one where there is one. The item's title names the page's. */
+/**
+ * The output of a list: one page, and the token of the next one where there is one. The item's title names the page's.
+ */
 export function page<T extends z.ZodObject>(item: T, what: string) {
   return z
     .object({

@@ -4,9 +4,9 @@ import { z } from 'zod';
 export type JsonSchema = { type: 'object' } & Record<string, unknown>;
 
 /**
- * A zod object as JSON Schema, with all that it says: valid in 2020-12 and in draft-07 alike, and without `$schema`, since readers of
- * one draft refuse a document that names another. Inputs refuse members that they do not name; outputs leave room for
- * members that come later.
+ * A zod object as JSON Schema, with all that it says: valid in 2020-12 and in draft-07 alike, and without `$schema`,
+ * since readers of one draft refuse a document that names another. Inputs refuse members that they do not name; outputs
+ * leave room for members that come later.
  */
 export function toJsonSchema(schema: z.ZodObject, io: 'input' | 'output'): JsonSchema {
   const { $schema: _, ...json } = z.toJSONSchema(schema, {

@@ -68,7 +68,9 @@ export class McpAnswer {
     };
   }
 
-  /** Lets errors of the protocol pass as the SDK words them, with their codes; writes the others anew, as all of ours. */
+  /**
+   * Lets errors of the protocol pass as the SDK words them, with their codes; writes the others anew, as all of ours.
+   */
   private async refuse(): Promise<void> {
     const text = await this.text();
     if (this.response.status >= 500) throw new AppError('INTERNAL', 'This server failed to answer.');

@@ -18,8 +18,8 @@ export interface Caller {
   /** Aborted when nobody waits for the answer any more. */
   readonly signal: AbortSignal;
   /**
-   * How the person in front of the client is asked before the confirmation of this token goes on; absent where the client
-   * cannot ask, and then the token alone decides, as everywhere.
+   * How the person in front of the client is asked before the confirmation of this token goes on; absent where the
+   * client cannot ask, and then the token alone decides, as everywhere.
    */
   readonly consent?: (confirmationToken: string) => Consent;
 }

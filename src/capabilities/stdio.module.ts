@@ -27,8 +27,8 @@ function stdioDescription(): ServerDescription {
 }
 
 /**
- * What the local server is made of: the operations, the way to TiDB Cloud, and the ledger of confirmations. No limits, no
- * quota and nothing that listens. Spec: "Limits apply to the remote HTTP transport only".
+ * What the local server is made of: the operations, the way to TiDB Cloud, and the ledger of confirmations. No limits,
+ * no quota and nothing that listens. Spec: "Limits apply to the remote HTTP transport only".
  */
 @Module({})
 export class StdioModule {

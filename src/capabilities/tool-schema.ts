@@ -33,8 +33,8 @@ export function toolInputSchema(schema: z.ZodObject): JsonSchema {
 }
 
 /**
- * The output schema of a tool, said in few tokens: its result, or the members of an error. Clients of older SDKs hold the
- * structured content of an error against the same schema and would throw the error away if it did not fit.
+ * The output schema of a tool, said in few tokens: its result, or the members of an error. Clients of older SDKs hold
+ * the structured content of an error against the same schema and would throw the error away if it did not fit.
  */
 export function toolOutputSchema(schema: z.ZodObject): JsonSchema {
   const full = toJsonSchema(schema, 'output');

@@ -6,8 +6,8 @@ const LONGEST_LOCAL_PART = 64;
 const LONGEST_DOMAIN = 255;
 
 /**
- * Takes e-mail addresses out of a text of TiDB Cloud's: they are people's, and no caller needs them. Linear in the text's
- * length: it looks around each `@`, where a pattern would try every character as a beginning.
+ * Takes e-mail addresses out of a text of TiDB Cloud's: they are people's, and no caller needs them. Linear in the
+ * text's length: it looks around each `@`, where a pattern would try every character as a beginning.
  */
 export function withoutEmails(text: string): string {
   let clean = '';

@@ -39,7 +39,9 @@ export function parseForwardedAddress(text: string): Address | undefined {
   return bracketed !== undefined && isIPv6(bracketed) ? parseAddress(bracketed) : undefined;
 }
 
-/** Without the spaces and tabs at both ends; linear, where a pattern anchored at the end is quadratic in a run of them. */
+/**
+ * Without the spaces and tabs at both ends; linear, where a pattern anchored at the end is quadratic in a run of them.
+ */
 function withoutSpaceAround(text: string): string {
   let start = 0;
   let end = text.length;
@@ -82,7 +84,9 @@ export function formatAddress(address: Address): string {
   return address.family === 4 ? address.parts.join('.') : formatGroups(address.parts);
 }
 
-/** The network of that many leading bits in CIDR notation, such as `2001:db8::/64`; the address itself at full length. */
+/**
+ * The network of that many leading bits in CIDR notation, such as `2001:db8::/64`; the address itself at full length.
+ */
 export function formatNetwork(address: Address, bits: number): string {
   const width = address.family === 4 ? 8 : 16;
   const full = width * address.parts.length;

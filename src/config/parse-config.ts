@@ -75,7 +75,9 @@ function completed(settings: Settings, origin: Pick<Config, 'transport' | 'decla
   return Object.freeze(config);
 }
 
-/** Behind a loopback listener only loopback names are expected; behind any other the names are the operator's to list. */
+/**
+ * Behind a loopback listener only loopback names are expected; behind any other the names are the operator's to list.
+ */
 function defaultHosts(host: string): string[] {
   if (!isLoopback(host)) return ['*'];
   const own = host.includes(':') ? `[${host}]` : host.toLowerCase();

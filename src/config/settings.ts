@@ -224,7 +224,10 @@ export type SettingKey = keyof Settings;
 /** All names, in the order of the groups. */
 export const SETTING_KEYS = Object.keys(SettingsSchema.shape) as SettingKey[];
 
-/** The environment variable of a setting: `preauthRps` is `TIDB_MCP_PREAUTH_RPS`, `tidbCloudPublicKey` `TIDB_CLOUD_PUBLIC_KEY`. */
+/**
+ * The environment variable of a setting: `preauthRps` is `TIDB_MCP_PREAUTH_RPS`, `tidbCloudPublicKey`
+ * `TIDB_CLOUD_PUBLIC_KEY`.
+ */
 export function variableName(key: SettingKey): string {
   const words = key.replace(/[A-Z]/g, '_$&').toUpperCase();
   return words.startsWith('TIDB_CLOUD_') ? words : `TIDB_MCP_${words}`;

@@ -24,7 +24,9 @@ interface Reply {
 const CONTENT_SECURITY_POLICY =
   "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** The operator's page: static files for everybody, its data for the admin token alone. Contract: "Admission, in order". */
+/**
+ * The operator's page: static files for everybody, its data for the admin token alone. Contract: "Admission, in order".
+ */
 @Controller('console')
 export class ConsoleController {
   constructor(

@@ -3,8 +3,10 @@ import { wholeNumber } from './whole-number.js';
 
 const milliseconds = { from: wholeNumber, to: (value: number) => value };
 
-/** One preflight, and what became of it. Times are milliseconds by the database's clock. No column
- * is nullable: what MariaDB says of one's default would look like a difference to the migrations. Contract: "Control database". */
+/**
+ * One preflight, and what became of it. Times are milliseconds by the database's clock. No column is nullable: what
+ * MariaDB says of one's default would look like a difference to the migrations. Contract: "Control database".
+ */
 @Entity({ name: 'confirm_nonce' })
 @Index('confirm_nonce_expired', ['expiresAt'])
 export class ConfirmNonce {

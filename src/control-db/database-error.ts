@@ -1,6 +1,7 @@
 /**
- * What is known of a unit of work that failed. `not-stored`: COMMIT was never sent, so nothing of it is in the database.
- * `unknown`: COMMIT, or a statement outside a transaction, was sent and its answer was lost or an error; it may be stored.
+ * What is known of a unit of work that failed. `not-stored`: COMMIT was never sent, so nothing of it is in the
+ * database. `unknown`: COMMIT, or a statement outside a transaction, was sent and its answer was lost or an error; it
+ * may be stored.
  */
 export type FailedOutcome = 'not-stored' | 'unknown';
 

@@ -14,7 +14,9 @@ export interface UnitOptions {
 
 /** The parts of the drivers' connections that we need; TypeORM hands them out untyped. */
 interface RawConnection {
-  /** The embedded file's handle alone has these: statements that leave nothing prepared behind, whatever they come to. */
+  /**
+   * The embedded file's handle alone has these: statements that leave nothing prepared behind, whatever they come to.
+   */
   exec?(sql: string): unknown;
   readonly open?: boolean;
   readonly inTransaction?: boolean;

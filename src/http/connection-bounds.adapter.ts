@@ -6,7 +6,10 @@ import { Logger } from '@nestjs/common';
 export interface ConnectionBounds {
   /** Open connections at once; one more is closed as soon as it is accepted. */
   readonly maxConnections: number;
-  /** A client that was sent something has this long to take some of it, and until it is noticed at the most twice this long. */
+  /**
+   * A client that was sent something has this long to take some of it, and until it is noticed at the most twice this
+   * long.
+   */
   readonly stalledReaderMs: number;
 }
 

@@ -50,9 +50,9 @@ export class FrontDoorService {
   }
 
   /**
-   * Refuses a request before it is routed, or lets it on and says false. A flood comes to the surfaces, where no route is
-   * outside the limits and where the layers that a flood meets ask nothing of the route; whatever could be answered free
-   * is let on.
+   * Refuses a request before it is routed, or lets it on and says false. A flood comes to the surfaces, where no route
+   * is outside the limits and where the layers that a flood meets ask nothing of the route; whatever could be answered
+   * free is let on.
    */
   refuseUnrouted(raw: IncomingMessage, response: ServerResponse): boolean {
     const { host, origin } = raw.headers;
@@ -130,7 +130,9 @@ export class FrontDoorService {
   }
 }
 
-/** What the router would answer by itself, once it has paid. Contract: "also where no route, guard or hook would run". */
+/**
+ * What the router would answer by itself, once it has paid. Contract: "also where no route, guard or hook would run".
+ */
 function unanswerable(raw: IncomingMessage): AppError | undefined {
   if (EXPECTATION_FAILED in raw) {
     return new AppError('INVALID_ARGUMENT', 'Expect: only 100-continue is allowed.', { status: 417 });

@@ -40,7 +40,9 @@ export class ResourceMetadata {
     return this.documents.get(path);
   }
 
-  /** The `WWW-Authenticate` fields of a 401; only a surface's point to the metadata, the operator's token is no OAuth's. */
+  /**
+   * The `WWW-Authenticate` fields of a 401; only a surface's point to the metadata, the operator's token is no OAuth's.
+   */
   challenges(surface: Surface): string[] {
     return [...(this.pointing[surface] ?? [BASIC, BEARER])];
   }

@@ -5,11 +5,12 @@ const INITIAL_SLOTS = 1024;
 const DROPS_PER_INSERT = 2;
 
 /**
- * Token buckets by key, at most `maxKeys` of them, of one rate unless a caller names another for its own. A bucket that has refilled says nothing any more and is
- * dropped; a bucket that has not is never dropped, since that would hand its caller a full one.
+ * Token buckets by key, at most `maxKeys` of them, of one rate unless a caller names another for its own. A bucket that
+ * has refilled says nothing any more and is dropped; a bucket that has not is never dropped, since that would hand its
+ * caller a full one.
  *
- * Slots are columns of typed arrays; a heap over the slots finds the one that refills first. Taking a token only moves a
- * bucket's time up, so the heap's own times may lag behind and are brought up to date when a slot comes to the top.
+ * Slots are columns of typed arrays; a heap over the slots finds the one that refills first. Taking a token only moves
+ * a bucket's time up, so the heap's own times may lag behind and are brought up to date when a slot comes to the top.
  */
 export class BucketStore {
   private readonly slots = new Map<string, number>();

@@ -1,6 +1,8 @@
 import type { BucketRate } from './token-bucket.js';
 
-/** What a proven caller has left, at the two layers that are its own; undefined where one is watched and not enforced. */
+/**
+ * What a proven caller has left, at the two layers that are its own; undefined where one is watched and not enforced.
+ */
 export interface Allowance {
   readonly tenant: TenantAllowance | undefined;
   readonly quota: QuotaAllowance | undefined;

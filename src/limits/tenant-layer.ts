@@ -19,8 +19,9 @@ interface Pool {
 }
 
 /**
- * Layer 2: requests per second of one tenant: a proven credential, or all tokens of one OAuth subject. A bucket outlives
- * the proof until it has refilled, so neither eviction nor proving again nor rotating buys a fresh one. Spec: "The four layers"; contract: "Credentials and identity".
+ * Layer 2: requests per second of one tenant: a proven credential, or all tokens of one OAuth subject. A bucket
+ * outlives the proof until it has refilled, so neither eviction nor proving again nor rotating buys a fresh one. Spec:
+ * "The four layers"; contract: "Credentials and identity".
  */
 export class TenantLayer implements TenantBuckets, SubjectBuckets {
   private readonly own: Pool;

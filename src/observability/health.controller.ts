@@ -33,7 +33,9 @@ export class HealthController {
     return { status: 'ok' };
   }
 
-  /** 200 while requests are welcome, also with an impaired part (`degraded: true` in its details); 503 from SIGTERM on. */
+  /**
+   * 200 while requests are welcome, also with an impaired part (`degraded: true` in its details); 503 from SIGTERM on.
+   */
   @Get('ready')
   @Free()
   @HealthCheck()

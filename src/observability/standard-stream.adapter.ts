@@ -2,7 +2,9 @@ import { fstatSync, writeSync } from 'node:fs';
 import { LineWriter, reasonOf, type Written } from './line-writer.js';
 import type { TelemetrySink } from './telemetry-sink.js';
 
-/** What may wait in the process for a slow reader of a standard stream; beyond it lines are lost, not requests held up. */
+/**
+ * What may wait in the process for a slow reader of a standard stream; beyond it lines are lost, not requests held up.
+ */
 const MAX_WAITING_BYTES = 4_194_304;
 
 /**
@@ -83,7 +85,9 @@ function isFile(fd: number): boolean {
 
 const streams: { 1?: StandardStream; 2?: StandardStream } = {};
 
-/** The one writer of standard output (1) or standard error (2): logs and telemetry share it, so their lines don't mix. */
+/**
+ * The one writer of standard output (1) or standard error (2): logs and telemetry share it, so their lines don't mix.
+ */
 export function standardStream(fd: 1 | 2): StandardStream {
   return (streams[fd] ??= new StandardStream(fd));
 }

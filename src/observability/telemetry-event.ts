@@ -5,7 +5,10 @@ import type { Limit } from '../request/request-context.js';
 /** Where something happened, the local transport included. */
 export type EventSurface = Surface | 'stdio';
 
-/** One of the four layers refused `representsCount` requests; `tenant` is null where they are several tenants' or nobody's. */
+/**
+ * One of the four layers refused `representsCount` requests; `tenant` is null where they are several tenants' or
+ * nobody's.
+ */
 export interface RateLimitedEvent {
   event: 'rate_limited';
   limit: Limit;

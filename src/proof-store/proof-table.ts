@@ -17,7 +17,9 @@ export interface ProofSurvey {
   readonly newestMs: number;
 }
 
-/** Where proofs are kept between runs and shared between instances. Every method rejects after two seconds at the most. */
+/**
+ * Where proofs are kept between runs and shared between instances. Every method rejects after two seconds at the most.
+ */
 export interface ProofTable {
   /** Rows of one write at the most. */
   readonly batchRows: number;

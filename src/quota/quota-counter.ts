@@ -116,7 +116,9 @@ export class QuotaCounter {
     if (!today.complete && !today.rows.has(tenant)) this.openRow(today, tenant);
   }
 
-  /** The calls counted on the day of this instant, now's unless it was read already, over all instances as far as known. */
+  /**
+   * The calls counted on the day of this instant, now's unless it was read already, over all instances as far as known.
+   */
   used(tenant: string, utcMs = this.clock.utcMs()): number {
     const row = this.dayNow(utcMs).rows.get(tenant);
     return row === undefined ? 0 : countOf(row);

@@ -7,6 +7,8 @@ export interface QuotaLimits {
   readonly flushIntervalSeconds: number;
   /** Whether the quota is watched and not enforced. */
   readonly shadowed: boolean;
-  /** Calls per UTC day of this tenant, or of one without a limit of its own; asked on every call, so it only looks up. */
+  /**
+   * Calls per UTC day of this tenant, or of one without a limit of its own; asked on every call, so it only looks up.
+   */
   readonly limitOf: (tenant: string | undefined) => number;
 }

@@ -24,9 +24,9 @@ export interface SandboxOptions {
  * and for tests.
  *
  * It imitates: HTTP Digest with MD5 and SHA-256 (`qop=auth`, nonce expiry, nonce counts, `stale`) and OAuth bearer
- * tokens with a userinfo endpoint; the limit of 100 requests a minute and key with its headers; clusters, branches, backups, restores, regions
- * and projects with the fields, parameters, filters, paging and error bodies of TiDB Cloud's documents; states that
- * progress by the clock.
+ * tokens with a userinfo endpoint; the limit of 100 requests a minute and key with its headers; clusters, branches,
+ * backups, restores, regions and projects with the fields, parameters, filters, paging and error bodies of TiDB Cloud's
+ * documents; states that progress by the clock.
  *
  * It does not imitate: imports, exports, SQL users, root passwords, batch calls, dedicated clusters, `orderBy`, roles,
  * billing, the real ceilings of an organization, or a database behind the endpoints. Where the documents are silent it

@@ -38,7 +38,9 @@ export interface Contender {
 
 /** How much is asked. */
 export interface Effort {
-  /** How often all servers are started anew: what a process's compiler makes of the same code differs by some percent. */
+  /**
+   * How often all servers are started anew: what a process's compiler makes of the same code differs by some percent.
+   */
   readonly generations: number;
   /** Rounds of one generation. */
   readonly rounds: number;

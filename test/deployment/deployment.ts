@@ -37,8 +37,8 @@ export interface Deployment {
 }
 
 /**
- * Starts one; `overrides` are variables of both instances, `create` makes their database. What was begun is ended where a
- * part does not start.
+ * Starts one; `overrides` are variables of both instances, `create` makes their database. What was begun is ended where
+ * a part does not start.
  */
 export async function startDeployment(
   overrides: Record<string, string>,

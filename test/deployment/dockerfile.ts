@@ -80,8 +80,9 @@ function filesUnder(path: string): string[] {
 }
 
 /**
- * Carries a Dockerfile out without an engine: each stage is a folder, COPY copies, RUN runs in the stage's working folder
- * with the machine's own Node.js, absolute paths lying below the stage's folder. What the base image brings is not here.
+ * Carries a Dockerfile out without an engine: each stage is a folder, COPY copies, RUN runs in the stage's working
+ * folder with the machine's own Node.js, absolute paths lying below the stage's folder. What the base image brings is
+ * not here.
  * @returns the last stage's folder
  */
 export function carryOut(stages: readonly Stage[], context: BuildContext, folder: string): string {

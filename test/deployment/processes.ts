@@ -75,7 +75,10 @@ export async function untilAnswers(running: Running, path: string, scheme = 'htt
   if (child.exitCode !== null) throw new Error(`ended with ${child.exitCode}\n${running.log()}`);
 }
 
-/** The environment that `docker/compose.yaml` gives an instance, but for addresses, secrets and the names it is called by. */
+/**
+ * The environment that `docker/compose.yaml` gives an instance, but for addresses, secrets and the names it is called
+ * by.
+ */
 export function instanceEnv(port: number, sandbox: Sandbox, controlDbUrl: string): Record<string, string> {
   return {
     TIDB_MCP_HOST: '127.0.0.1',
@@ -102,7 +105,10 @@ export async function startInstance(name: string, folder: string, env: Record<st
   return running;
 }
 
-/** `docker/nginx.conf` as it is, but for where it listens, where the instances are, and the folders it writes to and reads. */
+/**
+ * `docker/nginx.conf` as it is, but for where it listens, where the instances are, and the folders it writes to and
+ * reads.
+ */
 export function nginxConfiguration(folder: string, port: number, instances: readonly [number, number]): string {
   const substitutions: [RegExp, string, number][] = [
     [/listen 8080;/g, `listen 127.0.0.1:${port};`, 1],

@@ -20,7 +20,10 @@ function asked(expression: string): { name: string; labels: string[] }[] {
   }));
 }
 
-/** What a scrape holds: every sample's name with the labels it has been seen with, job and instance being Prometheus's own. */
+/**
+ * What a scrape holds: every sample's name with the labels it has been seen with, job and instance being Prometheus's
+ * own.
+ */
 function samplesOf(scrape: string): Map<string, Set<string>> {
   const samples = new Map<string, Set<string>>();
   for (const [, name = '', shown = ''] of scrape.matchAll(/^([a-z_]\w*)(?:\{(.*)\})? /gm)) {

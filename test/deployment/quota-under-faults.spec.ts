@@ -111,7 +111,9 @@ async function throughCrashAndRestart({ server, here, stored, load }: Awaited<Re
   expect(await stored()).toBe(load.served);
 }
 
-/** A SIGKILL, and then calls until the day's quota is used up; how many of them the one that was killed may have lost. */
+/**
+ * A SIGKILL, and then calls until the day's quota is used up; how many of them the one that was killed may have lost.
+ */
 async function throughKill({ here, load }: Awaited<ReturnType<typeof deploy>>): Promise<number> {
   load.begin();
   await pause(INTERVAL_SECONDS * 1000);

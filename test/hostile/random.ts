@@ -1,4 +1,7 @@
-/** A small seeded generator (mulberry32): the same seed gives the same attack, so that whatever is found can be replayed. */
+/**
+ * A small seeded generator (mulberry32): the same seed gives the same attack, so that whatever is found can be
+ * replayed.
+ */
 export class Random {
   private state: number;
 

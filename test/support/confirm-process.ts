@@ -2,7 +2,8 @@ import { parseConfig } from '../../src/config/parse-config.js';
 import { runServer } from '../../src/serve.js';
 
 /**
- * One server in a process of its own, in front of a sandbox in another. Prints where it listens, and ends with its input.
+ * One server in a process of its own, in front of a sandbox in another. Prints where it listens, and ends with its
+ * input.
  */
 export async function main([controlDbUrl, serverlessUrl, iamUrl]: string[]): Promise<void> {
   const parsed = parseConfig({

@@ -13,7 +13,10 @@ export interface RawAnswer {
 
 const INTERIM = /^HTTP\/1\.1 100 Continue\r\n\r\n/;
 
-/** Sends bytes as they are and reads until one answer is whole, the server closes, falls silent for `quietMs`, or `untilMs` is over. */
+/**
+ * Sends bytes as they are and reads until one answer is whole, the server closes, falls silent for `quietMs`, or
+ * `untilMs` is over.
+ */
 export function sendRaw(
   port: number,
   chunks: readonly (string | Buffer)[],

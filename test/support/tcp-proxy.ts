@@ -7,8 +7,9 @@ export type ProxyMode = 'forward' | 'refuse' | 'hang' | 'slow';
 const SLOW_MS = 900;
 
 /**
- * A TCP proxy between a test and a real server. It can refuse, accept without ever answering, be slow, and cut a connection at
- * a chosen byte pattern: before it is forwarded, or after, so that the server does its work and the answer is lost.
+ * A TCP proxy between a test and a real server. It can refuse, accept without ever answering, be slow, and cut a
+ * connection at a chosen byte pattern: before it is forwarded, or after, so that the server does its work and the
+ * answer is lost.
  */
 export class TcpProxy {
   private readonly server: Server;

@@ -13,7 +13,9 @@ export interface TestServer {
   stop(): Promise<void>;
 }
 
-/** Starts one; `env` holds whatever the test wants to differ from the defaults, `shared` a sandbox that others use too. */
+/**
+ * Starts one; `env` holds whatever the test wants to differ from the defaults, `shared` a sandbox that others use too.
+ */
 export async function startTestServer(
   env: Record<string, string> = {},
   sandboxOptions: SandboxOptions = {},

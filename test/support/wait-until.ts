@@ -1,4 +1,6 @@
-/** Waits until `condition` holds, looking every few milliseconds; fails after `timeoutMs` and says what it waited for. */
+/**
+ * Waits until `condition` holds, looking every few milliseconds; fails after `timeoutMs` and says what it waited for.
+ */
 export async function waitUntil(
   what: string,
   condition: () => boolean | Promise<boolean>,

@@ -74,7 +74,9 @@ function jsonOf(value: unknown): string | undefined {
   return value === undefined ? undefined : JSON.stringify(value);
 }
 
-/** TiDB Cloud replaces all labels; its own stay unless the caller names them, or the cluster would change its project. */
+/**
+ * TiDB Cloud replaces all labels; its own stay unless the caller names them, or the cluster would change its project.
+ */
 function allLabels(cluster: ClusterTarget, wanted: Record<string, string>): Record<string, string> {
   const system = Object.entries(cluster.labels ?? {}).filter(([name]) => SYSTEM_LABEL.test(name));
   return { ...Object.fromEntries(system), ...wanted };
