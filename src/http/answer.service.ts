@@ -15,6 +15,7 @@ import { NO_ROUTE } from './http-route.js';
 import { ANSWER_HEADERS } from './pages.js';
 import { ResourceMetadata } from './resource-metadata.js';
 import { RouteTable } from './route-table.js';
+import { closeSoftly } from './soft-close.adapter.js';
 import { closesConnection } from './unread-body.js';
 
 /** Where MCP clients without a credential try to sign in; they show what they are answered there to their user. */
@@ -79,6 +80,8 @@ export class AnswerService {
     earlier?: OutgoingHttpHeaders,
   ): void {
     const { status, retryAfter, contentType, contentLength, body } = this.refusals.render(refusal, context);
+    const closes = closesConnection(headers);
+    if (closes) closeSoftly(response);
     response.writeHead(status, {
       ...earlier,
       ...ANSWER_HEADERS,
@@ -86,7 +89,7 @@ export class AnswerService {
       'content-length': contentLength,
       'retry-after': retryAfter,
       'cache-control': 'no-store',
-      ...(closesConnection(headers) ? { connection: 'close' } : undefined),
+      ...(closes ? { connection: 'close' } : undefined),
       ...this.allowanceFields(context),
     });
     response.end(body);
@@ -114,7 +117,10 @@ export class AnswerService {
     const { contentType, body } = errorBody(shape.surface, shape.modern, code, message, extras);
     // Who was too slow with a body is not waited for any longer.
     const isLate = code === 'REQUEST_TIMEOUT' || closesConnection(request.raw.headers);
-    if (!request.raw.complete && isLate) reply.header('connection', 'close');
+    if (!request.raw.complete && isLate) {
+      reply.header('connection', 'close');
+      closeSoftly(reply.raw);
+    }
     if (extras.retryAfterSeconds !== undefined) reply.header('retry-after', String(extras.retryAfterSeconds));
     if (extras.allow !== undefined) reply.header('allow', extras.allow.join(', '));
     if (code === 'UNAUTHENTICATED') reply.header('www-authenticate', this.resource.challenges(shape.surface));

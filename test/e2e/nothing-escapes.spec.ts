@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { requestText, sendRaw } from '../support/raw-http.js';
 import { ask, bearer, callTool, rpc, startTestServer, type TestServer } from '../support/test-server.js';
@@ -11,6 +13,22 @@ beforeAll(async () => {
   server = await startTestServer();
 });
 afterAll(() => server.stop());
+/** Posts to `/mcp` from a process of its own, which goes on sending while the server answers; what each post came to. */
+async function postElsewhere(size: number, times: number, authorization = ''): Promise<unknown> {
+  const program = `const [url, size, times, authorization] = process.argv.slice(1);
+    const headers = { 'content-type': 'application/json', ...(authorization === '' ? {} : { authorization }) };
+    const outcomes = [];
+    for (let i = 0; i < times; i += 1) {
+      const answer = fetch(url, { method: 'POST', headers, body: 'x'.repeat(size) });
+      outcomes.push(await answer.then(async (r) => (await r.text(), r.status), (e) => e.cause?.code ?? e.message));
+    }
+    console.log(JSON.stringify(outcomes));`;
+  const args = ['--input-type=module', '-e', program, '--', `${server.url}/mcp`, size, times, authorization].map(
+    String,
+  );
+  return JSON.parse((await promisify(execFile)(process.execPath, args)).stdout) as unknown;
+}
+
 /** Every bucket refills between the tests. */
 beforeEach(() => server.clock.advance(60_000));
 
@@ -134,6 +152,16 @@ describe('A body', () => {
     const answer = await sendRaw(server.port, [head, ...chunks], { quietMs: 300 });
     expect(answer.status).toBe(429);
     expect(answer.head.toLowerCase()).toContain('connection: close');
+  });
+
+  it('of a refused caller does not keep the refusal from a client that sends it in one go', async () => {
+    for (let i = 0; i < 5; i += 1) await ask(`${server.url}/mcp`);
+    expect(await postElsewhere(100_000, 5)).toEqual(Array.from({ length: 5 }, () => 429));
+    expect(await postElsewhere(10_000_000, 5)).toEqual(Array.from({ length: 5 }, () => 429));
+  });
+
+  it('that is far too large is refused in words that its sender gets to read', async () => {
+    expect(await postElsewhere(10_000_000, 5, auth())).toEqual(Array.from({ length: 5 }, () => 413));
   });
 
   it('is asked for only once the caller is admitted: 100-continue', async () => {
