@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type CallHandler, type ExecutionContext, Inject, Injectable, type NestInterceptor } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { from, type Observable, switchMap } from 'rxjs';
+import type { Observable } from 'rxjs';
 import { CONFIG, type Config } from '../config/config.js';
 import { AppError } from '../errors/app-error.js';
 
@@ -18,16 +18,10 @@ const JSON_TYPE = /^application\/json[ \t]*(?:;[ \t]*charset="?utf-8"?[ \t]*)?$/
 export class BodyInterceptor implements NestInterceptor {
   constructor(@Inject(CONFIG) private readonly config: Config) {}
 
-  intercept(execution: ExecutionContext, next: CallHandler): Observable<unknown> {
-    const http = execution.switchToHttp();
-    const request = http.getRequest<FastifyRequest>();
-    const read = this.read(request.raw, http.getResponse<FastifyReply>().raw);
-    return from(read).pipe(
-      switchMap((body) => {
-        request.body = body;
-        return next.handle();
-      }),
-    );
+  async intercept(execution: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
+    const [request, reply] = execution.getArgs<[FastifyRequest, FastifyReply]>();
+    request.body = await this.read(request.raw, reply.raw);
+    return next.handle();
   }
 
   private async read(raw: IncomingMessage, response: ServerResponse): Promise<unknown> {
@@ -75,9 +69,11 @@ function timedOut(): AppError {
   return new AppError('REQUEST_TIMEOUT', `The body did not arrive within ${BODY_TIMEOUT_MS / 1000}s.`);
 }
 
+const UTF_8 = new TextDecoder('utf-8', { fatal: true });
+
 function parseJson(body: Buffer): unknown {
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)) as unknown;
+    return JSON.parse(UTF_8.decode(body)) as unknown;
   } catch {
     throw new AppError('INVALID_ARGUMENT', 'The body is not JSON in UTF-8.', { rpcCode: -32700 });
   }

@@ -54,11 +54,11 @@ export class HttpServerDescription implements ServerDescription {
           remaining: day.remaining,
           resetsAt: day.resetsAt,
           persistenceDegraded: day.persistenceDegraded,
-          ...(day.shadowed ? { shadowed: true } : undefined),
+          shadowed: day.shadowed ? true : undefined,
         },
         global: buckets.global,
       },
-      ...callerReport(caller),
+      caller: callerReport(caller),
       liveInstances: quota.liveInstances(),
     };
   }
@@ -76,12 +76,10 @@ export class HttpServerDescription implements ServerDescription {
 /** Enough of a fingerprint to tell tenants apart, as everywhere outside the control database. */
 const FINGERPRINT_DIGITS = 12;
 
-function callerReport({ tenant, surface, origin }: Caller): Pick<CapabilitiesReport, 'caller'> {
-  if (origin === undefined) return {};
+function callerReport({ tenant, surface, origin }: Caller): CapabilitiesReport['caller'] {
+  if (origin === undefined) return undefined;
   const { kind, tenant: fingerprint } = tenant.identity;
   const { address, source: addressSource } = origin.client;
   const { proven } = origin;
-  return {
-    caller: { surface, kind, fingerprint: fingerprint.slice(0, FINGERPRINT_DIGITS), proven, address, addressSource },
-  };
+  return { surface, kind, fingerprint: fingerprint.slice(0, FINGERPRINT_DIGITS), proven, address, addressSource };
 }

@@ -14,10 +14,24 @@ const MOST_MISTAKES = 5;
 const LONGEST_MISTAKE = 200;
 
 /**
- * The SDK's server, but for what it says of failures that have no code of the protocol: by itself it answers a request
- * whose parameters it can't read as an internal error, and passes the text of any error on.
+ * The SDK's server, but for what it says of failures that have no code of the protocol (by itself it answers a request
+ * whose parameters it can't read as an internal error, and passes the text of any error on) and for what its end costs.
  */
 export class ProtocolServer extends Server {
+  /**
+   * The SDK makes an error of each exchange's end, for whoever still waits for an answer. Nobody does, and its stack
+   * alone would cost several times what the four layers do.
+   */
+  protected override _onclose(): void {
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
+    try {
+      super._onclose();
+    } finally {
+      Error.stackTraceLimit = stackTraceLimit;
+    }
+  }
+
   protected override _wrapHandler(method: string, handler: Handler): Handler {
     return super._wrapHandler(method, (request, context) => {
       let running: Promise<Result>;

@@ -14,6 +14,8 @@ import { WatchedTenantBuckets } from './watched-tenant-buckets.js';
 @Injectable()
 export class LimitsService {
   readonly admission: Admission;
+  private readonly isTenantWatched: boolean;
+  private readonly isQuotaWatched: boolean;
 
   constructor(
     @Inject(CONFIG) private readonly config: Config,
@@ -22,8 +24,9 @@ export class LimitsService {
     proof: ProofService,
     report: RefusalReportService,
   ) {
-    const isWatched = config.shadow.includes('tenant');
-    proof.attachBuckets(isWatched ? watchedBuckets(layers, report) : layers.tenant);
+    this.isTenantWatched = config.shadow.includes('tenant');
+    this.isQuotaWatched = config.shadow.includes('quota');
+    proof.attachBuckets(this.isTenantWatched ? watchedBuckets(layers, report) : layers.tenant);
     const ports: AdmissionPorts = {
       monotonicMs: () => clock.monotonicMs(),
       isProven: (identity, nowMs) => proof.isProven(identity, nowMs),
@@ -37,10 +40,9 @@ export class LimitsService {
   /** What a proven caller has left at the layers that are its own and enforced; charges nothing. */
   allowance(identity: Identity): Allowance {
     const { tenant, quota } = this.layers;
-    const { shadow } = this.config;
     return {
-      tenant: shadow.includes('tenant') ? undefined : tenant.level(identity, this.clock.monotonicMs()),
-      quota: shadow.includes('quota') ? undefined : quota.allowance(identity.tenant),
+      tenant: this.isTenantWatched ? undefined : tenant.level(identity, this.clock.monotonicMs()),
+      quota: this.isQuotaWatched ? undefined : quota.allowance(identity.tenant),
     };
   }
 
