@@ -17,8 +17,9 @@ export function closeSoftly({ socket }: ServerResponse): void {
 /** In the place of what Node does once such an answer is complete. */
 function linger(socket: Socket): void {
   socket.end();
-  // Node begins to read the rest of the body within this turn, and goes on until it is told to stop.
-  setImmediate(() => socket.pause());
+  // By this mark Node's server leaves a connection unread; it would take in the rest of the body otherwise.
+  Object.assign(socket, { _paused: true });
+  socket.pause();
   const timer = setTimeout(() => socket.destroy(), LINGER_MS).unref();
   socket.once('close', () => clearTimeout(timer));
 }

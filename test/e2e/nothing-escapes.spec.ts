@@ -1,7 +1,10 @@
 import { execFile } from 'node:child_process';
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { requestText, sendRaw } from '../support/raw-http.js';
+import { waitUntil } from '../support/wait-until.js';
 import { ask, bearer, callTool, rpc, startTestServer, type TestServer } from '../support/test-server.js';
 
 let server: TestServer;
@@ -156,8 +159,16 @@ describe('A body', () => {
 
   it('of a refused caller does not keep the refusal from a client that sends it in one go', async () => {
     for (let i = 0; i < 5; i += 1) await ask(`${server.url}/mcp`);
+    const sockets: Socket[] = [];
+    const http: Server = server.running.app.getHttpServer();
+    const onConnection = (socket: Socket): void => void sockets.push(socket);
+    http.on('connection', onConnection);
     expect(await postElsewhere(100_000, 5)).toEqual(Array.from({ length: 5 }, () => 429));
     expect(await postElsewhere(10_000_000, 5)).toEqual(Array.from({ length: 5 }, () => 429));
+    http.off('connection', onConnection);
+    expect(sockets.length).toBe(10);
+    for (const { bytesRead } of sockets) expect(bytesRead).toBeLessThanOrEqual(128 * 1024);
+    await waitUntil('every connection is closed', () => sockets.every(({ destroyed }) => destroyed));
   });
 
   it('that is far too large is refused in words that its sender gets to read', async () => {

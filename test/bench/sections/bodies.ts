@@ -65,7 +65,10 @@ function send(port: number, head: string, chunk?: () => Buffer): Promise<{ statu
     socket.on('data', (data) => (text += data.toString('latin1')));
     socket.on('close', () => resolve({ status: text.slice(9, 12), sent }));
     setTimeout(() => socket.destroy(), WAIT_MS);
+    // Head and body in one go, or the refusal would be out before there is a body to read.
+    socket.cork();
     socket.write(head);
     goOn();
+    socket.uncork();
   });
 }
