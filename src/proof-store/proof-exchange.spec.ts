@@ -55,6 +55,37 @@ const note = (...fingerprints: string[]): void =>
   void (holder.changes = fingerprints.map((one) => proof(one, clock.monotonicMs())));
 
 describe('An exchange of proofs', () => {
+  it('comes to an end while credentials are used, and leaves what changed meanwhile for the next one', async () => {
+    const write = table.write.bind(table);
+    table.write = async (rows) => {
+      await write(rows);
+      note('a', 'b');
+    };
+    note('a', 'b', 'c', 'd');
+    await exchange.writeAndRead();
+    expect([written, holder.changes.length, holder.merged.length]).toEqual([
+      [
+        ['a', 'b', 'c'],
+        ['a', 'b'],
+      ],
+      2,
+      1,
+    ]);
+  });
+
+  it('hears of a rejection however many proofs were written after it', async () => {
+    await exchange.writeAndRead();
+    const at = (): number => clock.utcMs();
+    clock.advance(1_000);
+    await table.write([{ ...proof('revoked', at() - 500), rejectedMs: at() }]);
+    clock.advance(100);
+    const newer = Array.from({ length: 2_500 }, (_, n) => ({ ...proof(`f${n}`, at()), rejectedMs: 0 }));
+    await table.write(newer);
+    clock.advance(30_000);
+    await exchange.writeAndRead();
+    expect(holder.merged.flat()).toContain('revoked');
+  });
+
   it('writes what has changed since the last one, in the order of fingerprints, and nothing else', async () => {
     note('c', 'a', 'b', 'e', 'd');
     await exchange.writeAndRead();

@@ -102,14 +102,19 @@ export class ProofExchange {
         this.holder.putBack(changes);
         throw error;
       }
+      // What changed while this was written is for the next time, or a busy server would never come to an end.
+      if (changes.length < this.table.batchRows) return;
       await this.pause();
     }
   }
 
   private async readChanges(moment: DatabaseMoment): Promise<void> {
-    const fromMs = this.watermarkMs === undefined ? moment.databaseMs - this.keepMs : this.watermarkMs - OVERLAP_MS;
+    const { watermarkMs } = this;
+    const fromMs = watermarkMs === undefined ? moment.databaseMs - this.keepMs : watermarkMs - OVERLAP_MS;
+    // What is news is read to its end: behind all that was proven may stand a rejection.
+    const most = watermarkMs === undefined ? this.options.provenMax : Number.POSITIVE_INFINITY;
     let before: ProofPosition | undefined;
-    for (let proven = 0; proven < this.options.provenMax;) {
+    for (let proven = 0; proven < most;) {
       const page = await this.table.read(fromMs, before, PAGE_ROWS);
       proven += this.holder.merge(page.map((row) => toMonotonicTimes(row, moment)));
       if (page.length < PAGE_ROWS) break;

@@ -24,6 +24,7 @@ export class ProofStoreService implements OnApplicationBootstrap {
   private running: Promise<void> | undefined;
   /** Whether something was asked for while something was running. */
   private isDue = false;
+  private isFailing = false;
 
   constructor(
     @Inject(CONFIG) private readonly config: Config,
@@ -77,9 +78,12 @@ export class ProofStoreService implements OnApplicationBootstrap {
   private async runOne(step: Step): Promise<void> {
     try {
       if (this.exchange !== undefined) await step(this.exchange);
+      if (this.isFailing) this.logger.log('Proofs are exchanged again.');
+      this.isFailing = false;
     } catch (error) {
-      // The quota, which is flushed at the same moments, tells of a database that is away.
-      this.logger.debug(`Exchanging proofs failed (${errorCode(error)}); those in memory hold.`);
+      // The quota, on other tables of the same database, may see nothing of it.
+      if (!this.isFailing) this.logger.warn(`Proofs cannot be exchanged (${errorCode(error)}); those in memory hold.`);
+      this.isFailing = true;
     }
   }
 }

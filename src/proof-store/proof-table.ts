@@ -2,7 +2,7 @@ import type { StoredProof } from './stored-proof.js';
 
 /** A row as it is stored: times by the database's clock, 0 for never. */
 export interface ProofRow extends StoredProof {
-  /** When the row was last written; none of its times is later. */
+  /** When the row was last written; of its times only the rejection may be later, by a round trip. */
   readonly updatedAtMs: number;
 }
 
