@@ -84,7 +84,7 @@ export class AuthService {
    */
   private admit(context: RequestContext, tenant: TenantContext, nowMs = this.proof.nowMs()): TenantContext {
     const { identity } = tenant;
-    context.identity = identity;
+    this.settleTenant(context, identity);
     const paysToken = context.proven !== true && tenant.isFurtherToken === true;
     const retryAfterSeconds = paysToken ? this.proof.secondsToToken(identity) : 0;
     if (retryAfterSeconds > 0) refuse(context, { limit: 'tenant', retryAfterSeconds });
@@ -129,14 +129,20 @@ export class AuthService {
     return tenant;
   }
 
+  /** Whose call it is may come out otherwise than it looked at the layers: then it is counted anew, for whose it is. */
+  private settleTenant(context: RequestContext, identity: Identity): void {
+    const counted = context.identity?.tenant;
+    if (counted !== undefined && counted !== identity.tenant && context.taken.quota >= 0) {
+      this.quota.uncount(counted, context.taken.quota);
+      context.taken.quota = -1;
+    }
+    context.identity = identity;
+  }
+
   /** A shared token is accepted by its match alone; the address takes its place under it now. */
   private acceptShared(context: RequestContext, identity: SharedIdentity): TenantContext {
     const settled = this.proof.settle(identity);
-    if (settled !== identity && context.taken.quota >= 0) {
-      this.quota.uncount(identity.tenant, context.taken.quota);
-      context.taken.quota = -1;
-    }
-    context.identity = settled;
+    this.settleTenant(context, settled);
     const known = this.proof.context(settled);
     if (known !== undefined) return known;
     this.serverSession ??= { credential: settled.credential };

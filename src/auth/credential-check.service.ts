@@ -28,9 +28,15 @@ export class CredentialCheck {
     if (validation.kind !== 'accepted') return validation;
     const { oauthUserinfoUrl } = this.config;
     const { credential } = identity;
-    if (credential.kind !== 'oauth' || oauthUserinfoUrl === undefined) return { kind: 'accepted', identity };
+    if (credential.kind !== 'oauth' || oauthUserinfoUrl === undefined)
+      return { kind: 'accepted', identity: asItself(identity) };
     const answer = await this.userinfo.subjectOf(credential.token, signal);
     if (answer?.kind !== 'known') return answer ?? { kind: 'unavailable' };
     return { kind: 'accepted', identity: withTenant(identity, subjectTenantOf(oauthUserinfoUrl, answer.subject)) };
   }
+}
+
+/** A kept proof may name the subject that the credential had while a userinfo endpoint was configured. */
+function asItself(identity: Identity): Identity {
+  return identity.tenant === identity.fingerprint ? identity : withTenant(identity, identity.fingerprint);
 }

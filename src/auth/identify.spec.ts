@@ -1,7 +1,11 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Identity } from '../request/credential.js';
 import { Identifier, type IdentifierOptions, isShared, subjectTenantOf, withTenant } from './identify.js';
+import { ProvenCredentials } from './proven-credentials.js';
+import { RevalidationTimes } from './revalidation.js';
+import { NO_BUCKETS } from './tenant-buckets.js';
 
 const SHARED = 'shared-token-of-the-workspace';
 const server = { kind: 'api-key' as const, publicKey: 'server', privateKey: 'secret' };
@@ -191,6 +195,20 @@ describe('An accepted credential', () => {
     expect(one.identify(request('Bearer token-two'), false, '1.2.3.4', 0)!.tenant).toBe(second!.fingerprint);
     one.drop(again);
     expect(one.identify(request('Bearer token-one'), false, '1.2.3.4', 0)!.tenant).toBe(first!.fingerprint);
+  });
+
+  it('is known as its new tenant once the upstream names another', () => {
+    const one = identifier();
+    const lives = { provenIdleMs: 1000, contextIdleMs: 100, revalidation: new RevalidationTimes(0, () => 0) };
+    const accept = one.accept.bind(one);
+    const listener = { proven: accept, confirmed: accept, forgotten: () => undefined };
+    const proven = new ProvenCredentials(10, lives, NO_BUCKETS, listener);
+    const who = (): Identity => one.identify(request('Bearer token-one'), false, '1.2.3.4', 0)!;
+    const session = { credential: who().credential };
+    for (const tenant of ['before', 'after']) {
+      proven.prove({ identity: withTenant(who(), tenant), session }, 0);
+      expect([who().tenant, proven.proofOf(who().fingerprint)?.tenant]).toEqual([tenant, tenant]);
+    }
   });
 
   it('is never a shared token, which is told by its match alone', () => {

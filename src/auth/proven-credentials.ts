@@ -161,12 +161,12 @@ export class ProvenCredentials {
     if (wasExpired) this.listener.forgotten(owner, 'expired');
     if (owner.kind === 'restored') this.restored -= 1;
     if (owner.tenant !== identity.tenant) this.moveBucket(owner, identity, nowMs);
-    if (held === undefined || held.isIdle(nowMs)) this.touch(entry, nowMs);
+    if (wasExpired || held === undefined || held.isIdle(nowMs)) this.touch(entry, nowMs);
     entry.owner = identity;
     entry.held = held?.renewed(context, nowMs) ?? new HeldContext(context, this.lives, nowMs);
     entry.acceptedMs = Math.max(entry.acceptedMs, acceptedMs);
     if (wasExpired) this.listener.proven(identity);
-    else if (owner.kind === 'restored') this.listener.confirmed(identity);
+    else if (owner.kind === 'restored' || owner.tenant !== identity.tenant) this.listener.confirmed(identity);
   }
 
   /** Whose a credential is may be answered otherwise than when its proof was stored. */

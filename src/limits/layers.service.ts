@@ -36,7 +36,7 @@ export class LayersService implements Layers {
     this.watchedPreauth = isWatched ? preauthLayer(config, address) : undefined;
     this.tenant = new TenantLayer({
       rate: bucketRate(config.tenantRps, config.tenantBurst),
-      rateOf: (fingerprint) => this.ownRate(fingerprint),
+      rateOf: (tenant) => this.ownRate(tenant),
       maxProven: config.provenMax,
       maxShared: maxSharedIdentities(config),
     });
@@ -49,8 +49,8 @@ export class LayersService implements Layers {
     return { preauth: this.preauth.count(nowMs), tenant: this.tenant.count(nowMs), global: 1 };
   }
 
-  private ownRate(fingerprint: string): BucketRate | undefined {
-    const limit = this.tenantLimits.limits.of(fingerprint);
+  private ownRate(tenant: string): BucketRate | undefined {
+    const limit = this.tenantLimits.limits.of(tenant);
     if (limit === undefined) return undefined;
     const known = this.rates.get(limit);
     if (known !== undefined) return known;

@@ -14,7 +14,9 @@ export class RefusalReportService {
 
   refused(context: RequestContext, refusal: Refusal): void {
     this.metrics.countRefusal(refusal.limit, context.surface);
-    const tenant = context.proven === true || refusal.limit === 'quota' ? context.identity?.tenant : undefined;
+    // At these two layers the credential was accepted, if only at this very door.
+    const isAccepted = context.proven === true || refusal.limit === 'quota' || refusal.limit === 'tenant';
+    const tenant = isAccepted ? context.identity?.tenant : undefined;
     this.telemetry.refused(refusal.limit, context.surface, tenant ?? null);
   }
 

@@ -108,7 +108,7 @@ export class TenantLayer implements TenantBuckets, SubjectBuckets {
     return { tokens: Math.max(0, Math.floor(rate.burst - missing)), rate };
   }
 
-  /** The tenant's other credentials; a tenant that is its one credential is not counted, and has none. */
+  /** The tenant's proven credentials now; a tenant that is its one credential is not counted. */
   private countMember({ tenant, fingerprint }: BucketOwner, by: 1 | -1): number {
     if (tenant === fingerprint) return 0;
     const members = (this.members.get(tenant) ?? 0) + by;

@@ -35,7 +35,7 @@ export class QuotaService {
   ) {}
 
   /**
-   * Counts one call of a tenant (the fingerprint) on today's UTC day.
+   * Counts one call of a tenant on today's UTC day.
    * @param surface where it came in, for a quota that is watched and not enforced
    * @returns that day, in days since the epoch, or -1 when the day's quota is used up
    */

@@ -1,4 +1,7 @@
 import { createHash } from 'node:crypto';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Sandbox } from '../../src/sandbox/sandbox.adapter.js';
 import { startSandbox } from '../../src/sandbox/sandbox.adapter.js';
@@ -120,5 +123,41 @@ describe('A rotating OAuth token', () => {
       callers.push((await call(server, server.sandbox.issueToken('mei'))).json().caller.fingerprint);
     expect(new Set(callers).size).toBe(3);
     expect(server.sandbox.requests.some(({ path }) => path === '/oauth/userinfo')).toBe(false);
+  });
+});
+
+describe('A kept proof of an OAuth token', () => {
+  /** Two calls before and two after a restart with other settings, on one database: whose they were, and what was used. */
+  async function overRestart(before: boolean, after: boolean): Promise<{ tenant: string; used: number }[]> {
+    const sandbox = await startSandbox({ rateLimitPerMinute: 100_000 });
+    closing.push(() => sandbox.close());
+    const file = join(mkdtempSync(join(tmpdir(), 'oauth-subject-')), 'control.db');
+    const token = sandbox.issueToken('mei');
+    const calls = [];
+    for (const withSubjects of [before, after]) {
+      const kept = { TIDB_MCP_CONTROL_DB_URL: `sqlite:${file}`, TIDB_MCP_PERSIST_PROOF: 'true' };
+      const subjects: Record<string, string> = withSubjects ? { TIDB_MCP_OAUTH_USERINFO_URL: sandbox.userinfoUrl } : {};
+      const server = await startTestServer({ ...kept, ...subjects }, {}, sandbox);
+      for (let i = 0; i < 2; i += 1) {
+        const { caller, limits } = (await call(server, token)).json();
+        calls.push({ tenant: caller.fingerprint, used: limits.quota.used });
+      }
+      await server.stop();
+    }
+    return calls;
+  }
+
+  it('counts its first call for the subject once there are subjects', async () => {
+    const [own, , first, second] = await overRestart(false, true);
+    expect([first!.used, second!.used]).toEqual([1, 2]);
+    expect(first!.tenant).not.toBe(own!.tenant);
+    expect(second!.tenant).toBe(first!.tenant);
+  });
+
+  it('is a tenant of its own again once there are none', async () => {
+    const [subject, , first, second] = await overRestart(true, false);
+    expect([first!.used, second!.used]).toEqual([1, 2]);
+    expect(first!.tenant).not.toBe(subject!.tenant);
+    expect(second!.tenant).toBe(first!.tenant);
   });
 });
