@@ -33,7 +33,8 @@ export interface AdmissionPorts {
   overflowed(): void;
 }
 
-const ORDER: readonly Limit[] = ['preauth', 'tenant', 'quota', 'global'];
+/** The layers in the order in which they are asked. */
+export const ORDER: readonly Limit[] = ['preauth', 'tenant', 'quota', 'global'];
 
 /**
  * The ONE admission: it alone asks and charges the four layers. Guards call it layer by layer, whatever no guard

@@ -86,6 +86,17 @@ describe('A layer in shadow mode', () => {
     expect(world.layers.tenant.level(contextOf(true).identity!, world.nowMs).tokens).toBe(10);
   });
 
+  it('counts once what it would have refused where the look-ahead finds a later layer that does', () => {
+    const world = new World(['tenant'], 20);
+    expect(world.send(20, true)).toBe(20);
+    const context = contextOf(true);
+    for (let i = 0; i < 2; i += 1) expect(world.admission.lookAhead(context)?.limit).toBe('global');
+    expect(world.admission.passAll(context)?.limit).toBe('global');
+    expect([world.refused, world.wouldRefuse]).toEqual([['global'], ['tenant']]);
+    expect(world.admission.lookAhead(contextOf(false))?.limit).toBe('global');
+    expect(world.wouldRefuse).toEqual(['tenant']);
+  });
+
   it('refuses nothing globally either', () => {
     const world = new World(['global'], 10);
     expect(world.send(12, true)).toBe(12);

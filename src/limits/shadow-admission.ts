@@ -1,5 +1,5 @@
 import type { Limit, Refusal, RequestContext } from '../request/request-context.js';
-import { Admission, type AdmissionPorts, type Layers } from './admission.js';
+import { Admission, type AdmissionPorts, type Layers, ORDER } from './admission.js';
 import type { PreauthLayer } from './preauth-layer.js';
 
 /** Layers that refuse nothing, and who is told of what they would have refused. */
@@ -28,6 +28,13 @@ export class ShadowAdmission extends Admission {
     super(layers, ports);
   }
 
+  override lookAhead(context: RequestContext): Refusal | undefined {
+    const isNew = context.stage === 'new';
+    const refusal = super.lookAhead(context);
+    if (isNew && refusal !== undefined) this.tellOfEarlier(refusal.limit, context);
+    return refusal;
+  }
+
   protected override ask(limit: Limit, context: RequestContext, nowMs: number): Refusal | undefined {
     return this.isWatched(limit) ? undefined : super.ask(limit, context, nowMs);
   }
@@ -48,17 +55,36 @@ export class ShadowAdmission extends Admission {
     super.giveBack(context, nowMs);
   }
 
+  /** What the look-ahead refuses never comes to be charged, where the layers before would have told of it. */
+  private tellOfEarlier(refusing: Limit, context: RequestContext): void {
+    const nowMs = context.askedAtMs ?? 0;
+    for (const limit of ORDER.slice(0, ORDER.indexOf(refusing))) {
+      const isOver =
+        limit === 'preauth'
+          ? this.waitWatched(context, nowMs) > 0
+          : this.isWatched(limit) && super.ask(limit, context, nowMs) !== undefined;
+      if (isOver) this.shadow.wouldRefuse(limit, context);
+    }
+  }
+
   private isWatched(limit: Limit): boolean {
     return (limit === 'tenant' || limit === 'global') && this.shadow.limits.has(limit);
   }
 
-  /** A listed gateway has the larger budget anyway, so nothing is watched there. */
   private watchPreauth(context: RequestContext, nowMs: number): void {
-    const { client } = context;
-    const { watchedPreauth } = this.shadow;
-    if (watchedPreauth === undefined || client.gateway !== undefined) return;
-    if (this.provenIdentity(context) !== undefined) return;
-    if (watchedPreauth.wait(client, nowMs) > 0) this.shadow.wouldRefuse('preauth', context);
-    else this.watched.set(context, watchedPreauth.take(client, nowMs));
+    const watched = this.watchedPreauthOf(context);
+    if (watched === undefined) return;
+    if (watched.wait(context.client, nowMs) > 0) this.shadow.wouldRefuse('preauth', context);
+    else this.watched.set(context, watched.take(context.client, nowMs));
+  }
+
+  private waitWatched(context: RequestContext, nowMs: number): number {
+    return this.watchedPreauthOf(context)?.wait(context.client, nowMs) ?? 0;
+  }
+
+  /** A listed gateway has the larger budget anyway, so nothing is watched there. */
+  private watchedPreauthOf(context: RequestContext): PreauthLayer | undefined {
+    if (context.client.gateway !== undefined || this.provenIdentity(context) !== undefined) return undefined;
+    return this.shadow.watchedPreauth;
   }
 }

@@ -1,4 +1,4 @@
-import type { SubjectBuckets, TenantBuckets } from '../auth/tenant-buckets.js';
+import type { BucketOwner, SubjectBuckets, TenantBuckets } from '../auth/tenant-buckets.js';
 import type { Surface } from '../errors/error-body.js';
 import type { Identity } from '../request/credential.js';
 import type { TenantLayer } from './tenant-layer.js';
@@ -27,15 +27,15 @@ export class WatchedTenantBuckets implements TenantBuckets, SubjectBuckets {
     return this.layer.knowsSubject(identity, nowMs);
   }
 
-  waitForPlace(leaving: Identity, nowMs: number): number {
+  waitForPlace(leaving: BucketOwner, nowMs: number): number {
     return this.layer.waitForPlace(leaving, nowMs);
   }
 
-  join(identity: Identity, nowMs: number): void {
-    this.layer.join(identity, nowMs);
+  join(owner: BucketOwner, nowMs: number): void {
+    this.layer.join(owner, nowMs);
   }
 
-  leave(identity: Identity, nowMs: number): void {
-    this.layer.leave(identity, nowMs);
+  leave(owner: BucketOwner, nowMs: number): void {
+    this.layer.leave(owner, nowMs);
   }
 }
