@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { maybe, upstreamId, upstreamNumber, upstreamText } from './upstream-fields.js';
+import { maybe, upstreamId, upstreamInteger, upstreamText } from './upstream-fields.js';
 
 /** The label in which TiDB Cloud keeps a cluster's project. */
 const PROJECT_LABEL = 'tidb.cloud/project';
@@ -49,7 +49,7 @@ export const cluster = z
 /** An endpoint as TiDB Cloud answers it. */
 export const upstreamEndpoint = z.object({
   host: maybe(upstreamText),
-  port: maybe(upstreamNumber),
+  port: maybe(upstreamInteger),
   disabled: maybe(z.boolean()),
 });
 
@@ -71,9 +71,9 @@ export const upstreamCluster = z.object({
   endpoints: maybe(upstreamEndpoints),
   userPrefix: maybe(upstreamText),
   highAvailabilityType: maybe(upstreamText),
-  spendingLimit: maybe(z.object({ monthly: maybe(upstreamNumber) })),
-  autoScaling: maybe(z.object({ minRcu: maybe(upstreamNumber), maxRcu: maybe(upstreamNumber) })),
-  automatedBackupPolicy: maybe(z.object({ startTime: maybe(upstreamText), retentionDays: maybe(upstreamNumber) })),
+  spendingLimit: maybe(z.object({ monthly: maybe(upstreamInteger) })),
+  autoScaling: maybe(z.object({ minRcu: maybe(upstreamInteger), maxRcu: maybe(upstreamInteger) })),
+  automatedBackupPolicy: maybe(z.object({ startTime: maybe(upstreamText), retentionDays: maybe(upstreamInteger) })),
   labels: maybe(z.record(upstreamText, upstreamText)),
 });
 

@@ -58,7 +58,7 @@ export const RESPONSE_CASES: Record<SharedResponse, { description: string; heade
     description: 'There is nothing under this id, or no such confirmation, for this credential.',
     cases: [
       { code: 'NOT_FOUND', message: 'TiDB Cloud has nothing under this id for your credential.' },
-      { code: 'CONFIRM_UNKNOWN', message: 'There is no such confirmation for this credential.' },
+      { code: 'CONFIRM_UNKNOWN', message: 'There is no such confirmation for this caller.' },
     ],
   },
   RequestTimeout: {

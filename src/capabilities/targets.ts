@@ -4,7 +4,7 @@ import { getBackup, getBranch, getCluster, listBackups, listBranches } from '../
 import { toBranch, upstreamBranch } from './branch-shape.js';
 import { toCluster, upstreamCluster, upstreamEndpoint } from './cluster-shape.js';
 import { ageDays, counted, type Effects } from '../confirm/effects.js';
-import { maybe, upstreamId, upstreamNumber, upstreamText } from './upstream-fields.js';
+import { maybe, upstreamId, upstreamInteger, upstreamText } from './upstream-fields.js';
 
 /** Names that are shown of what goes with a target. */
 const SHOWN_NAMES = 20;
@@ -34,13 +34,13 @@ const lookedBackup = z.object({
 const branchList = z.object({
   branches: z.array(upstreamBranch).nullish(),
   nextPageToken: maybe(z.string()),
-  totalSize: maybe(upstreamNumber),
+  totalSize: maybe(upstreamInteger),
 });
 
 const backupList = z.object({
   backups: z.array(lookedBackup).nullish(),
   nextPageToken: maybe(z.string()),
-  totalSize: maybe(upstreamNumber),
+  totalSize: maybe(upstreamInteger),
 });
 
 /** A cluster as it is shown and compared. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { z } from 'zod';
 import { describe, expect, it } from 'vitest';
-import { maybe, upstreamId, upstreamNumber, upstreamText, withoutEmails } from './upstream-fields.js';
+import { maybe, upstreamId, upstreamInteger, upstreamText, withoutEmails } from './upstream-fields.js';
 
 describe('What TiDB Cloud answers', () => {
   it.each([
@@ -40,9 +40,10 @@ describe('What TiDB Cloud answers', () => {
   });
 
   it('has numbers as numbers, also where it writes 64 bits as strings', () => {
-    expect(upstreamNumber.parse('2000')).toBe(2000);
-    expect(upstreamNumber.parse(7)).toBe(7);
-    expect(upstreamNumber.safeParse('many').success).toBe(false);
+    expect(upstreamInteger.parse('2000')).toBe(2000);
+    expect(upstreamInteger.parse(7)).toBe(7);
+    expect(upstreamInteger.safeParse('many').success).toBe(false);
+    expect(upstreamInteger.safeParse(12.5).success).toBe(false);
   });
 
   it('may lack a member, have it null or in another shape: the rest is kept', () => {

@@ -34,8 +34,8 @@ export const upstreamText = z.string().transform(withoutEmails);
 /** An id, which TiDB Cloud's APIs write as a string or as a number; a string here always. */
 export const upstreamId = z.union([z.string().min(1), z.int()]).transform(String);
 
-/** A number, which protocol buffers' JSON form writes as a string where it has 64 bits. */
-export const upstreamNumber = z.union([z.number(), z.string().regex(/^-?\d{1,15}$/)]).transform(Number);
+/** A whole number, which protocol buffers' JSON form writes as a string where it has 64 bits. */
+export const upstreamInteger = z.union([z.int(), z.string().regex(/^-?\d{1,15}$/)]).transform(Number);
 
 /** A member that may be missing, null or of another shape than we know: then it is absent, and the rest is kept. */
 export function maybe<T extends z.ZodType>(schema: T) {

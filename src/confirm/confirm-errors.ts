@@ -7,7 +7,7 @@ const LEDGER_SECONDS = 5;
 export function confirmUnknown(): AppError {
   return new AppError(
     'CONFIRM_UNKNOWN',
-    'There is no such confirmation for this credential. Nothing was changed. Ask for a preflight and confirm with the token that it answers, with the same credential.',
+    'There is no such confirmation for this caller. Nothing was changed. Ask for a preflight and confirm with the token that it answers, as the same caller.',
   );
 }
 

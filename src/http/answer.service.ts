@@ -75,13 +75,13 @@ export class AnswerService {
   writeRefusal(
     refusal: Refusal,
     context: RequestContext,
-    { headers }: IncomingMessage,
+    raw: IncomingMessage,
     response: ServerResponse,
     earlier?: OutgoingHttpHeaders,
   ): void {
     const { status, retryAfter, contentType, contentLength, body } = this.refusals.render(refusal, context);
-    const closes = closesConnection(headers);
-    if (closes) closeSoftly(response);
+    const closes = closesConnection(raw.headers);
+    if (closes) closeSoftly(raw);
     response.writeHead(status, {
       ...earlier,
       ...ANSWER_HEADERS,
@@ -119,7 +119,7 @@ export class AnswerService {
     const isLate = code === 'REQUEST_TIMEOUT' || closesConnection(request.raw.headers);
     if (!request.raw.complete && isLate) {
       reply.header('connection', 'close');
-      closeSoftly(reply.raw);
+      closeSoftly(request.raw);
     }
     if (extras.retryAfterSeconds !== undefined) reply.header('retry-after', String(extras.retryAfterSeconds));
     if (extras.allow !== undefined) reply.header('allow', extras.allow.join(', '));

@@ -1,17 +1,17 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 
 /** How long a client whose connection ends may take to read why. */
 const LINGER_MS = 500;
 
 /**
- * Ends the response's connection so that a client that is still sending a body gets to read the answer: to close it with
+ * Ends the request's connection so that a client that is still sending a body gets to read the answer: to close it with
  * bytes unread would reset it, and many clients then report a broken connection instead of the refusal that they were
  * sent. Nothing more is read, and half a second later it is closed all the same. The answer has to say
  * `Connection: close`.
  */
-export function closeSoftly({ socket }: ServerResponse): void {
-  if (socket !== null) socket.destroySoon = () => linger(socket);
+export function closeSoftly({ socket }: IncomingMessage): void {
+  socket.destroySoon = () => linger(socket);
 }
 
 /** In the place of what Node does once such an answer is complete. */

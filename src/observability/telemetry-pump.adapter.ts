@@ -78,7 +78,7 @@ export class TelemetryPump {
       this.#scheduled = false;
       this.#send();
     };
-    // A whole batch waits for nothing, and a short queue would overflow meanwhile.
+    // Where a whole batch is there already nothing is gained by waiting, and a short queue would overflow meanwhile.
     if (this.#queue.size >= BATCH || this.queueMax <= BATCH) setImmediate(send);
     else setTimeout(send, LINGER_MS);
   }

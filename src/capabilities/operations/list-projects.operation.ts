@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { listProjects } from '../../tidb-cloud/endpoints.js';
 import { nextPage, page, pageFields, unlessEmpty } from '../input-fields.js';
 import { defineOperation, READS_TIDB_CLOUD } from '../operation.js';
-import { maybe, upstreamId, upstreamNumber, upstreamText } from '../upstream-fields.js';
+import { maybe, upstreamId, upstreamInteger, upstreamText } from '../upstream-fields.js';
 
 const project = z
   .object({
@@ -21,8 +21,8 @@ const answer = z.object({
         id: upstreamId,
         name: maybe(upstreamText),
         org_id: maybe(upstreamId),
-        cluster_count: maybe(upstreamNumber),
-        create_timestamp: maybe(upstreamNumber),
+        cluster_count: maybe(upstreamInteger),
+        create_timestamp: maybe(upstreamInteger),
       }),
     )
     .nullish(),

@@ -19,7 +19,7 @@ export const preflightOperation = defineOperation({
   }),
   output: z
     .object({
-      confirmationToken: z.string().describe('Confirms exactly this, once, with the same credential.'),
+      confirmationToken: z.string().describe('Confirms exactly this, once, by the same caller.'),
       expiresAt: z.string().describe('The end of its life, ISO 8601.'),
       operation: z.enum(DESTRUCTIVE_NAMES),
       summary: z.string().describe('What will happen, for the user to read.'),
