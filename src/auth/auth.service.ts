@@ -53,7 +53,10 @@ export class AuthService {
     const { identity } = context;
     if (identity === undefined) {
       this.metrics.countAuth('missing');
-      throw unauthenticated('This request carries no API key or access token that this server takes.');
+      throw unauthenticated(
+        'This request carries no API key or access token that this server takes. ' +
+          'Send Authorization: Bearer PUBLIC_KEY:PRIVATE_KEY, or an OAuth access token.',
+      );
     }
     if (isShared(identity)) return this.admit(context, this.acceptShared(context, identity));
     const nowMs = this.proof.nowMs();

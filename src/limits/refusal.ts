@@ -31,7 +31,7 @@ function sentence({ limit, retryAfterSeconds: seconds }: Refusal): string {
     case 'preauth':
       return (
         'Rate limited: requests from this address without an API key that has been accepted are limited strictly. ' +
-        `Retry in ${seconds}s, with a valid API key; once it has been accepted it has a far larger budget of its own.`
+        `Retry in ${seconds}s, with a valid key or token; once it has been accepted it has a far larger budget of its own.`
       );
     case 'tenant':
       return (

@@ -10,7 +10,11 @@ export const confirmOperation = defineOperation({
   description:
     'Performs exactly what a preflight has shown, once. Takes its token alone. outcome: done; refused_upstream: TiDB Cloud refused, nothing was changed; unknown: it may have been carried out, look with result.lookWith and never just try again. CONFIRM_USED tells the earlier outcome to whoever lost the answer.',
   input: z.strictObject({
-    confirmationToken: z.string().min(1).max(256).describe('The confirmationToken of the preflight.'),
+    confirmationToken: z
+      .string()
+      .min(1, 'must not be empty')
+      .max(256)
+      .describe('The confirmationToken of the preflight.'),
   }),
   output: z
     .object({

@@ -9,7 +9,7 @@ import { argumentsOfAll, signature } from '../preflight-arguments.js';
 export const preflightOperation = defineOperation({
   name: 'preflight',
   title: 'Preflight an operation that changes something',
-  description: `Looks at what an operation would do and answers it in words (summary) and as data (effects), with a token to confirm it by; changes nothing. Show the summary to the user before you confirm. Operations: ${DESTRUCTIVE_OPERATIONS.map((one) => `${signature(one)}: ${one.description}`).join(' ')}`,
+  description: `Looks at what an operation would do and answers it in words (summary) and as data (effects), with a token to confirm it by; changes nothing. Show the summary to the user before you confirm. Operations:\n\n${DESTRUCTIVE_OPERATIONS.map((one) => `- ${signature(one)}: ${one.description}`).join('\n')}`,
   input: z.strictObject({
     operation: z.enum(DESTRUCTIVE_NAMES).describe('What to do.'),
     arguments: z
