@@ -23,6 +23,20 @@ describe('quota persistence', () => {
     expect(state.succeeded('flush', 5)).toBe(5);
   });
 
+  it('has the database connected as long as the last connect, flush or read succeeded', () => {
+    const state = new PersistenceState();
+    expect(state.isReached).toBe(false);
+    state.connected();
+    expect(state.isReached).toBe(true);
+    state.failed(1);
+    expect(state.isReached).toBe(false);
+    state.succeeded('read', 2);
+    expect([state.isReached, state.isDegraded]).toEqual([true, true]);
+    state.failed(3);
+    state.succeeded('flush', 4);
+    expect(state.isReached).toBe(true);
+  });
+
   it('says nothing of an end where nothing had begun', () => {
     const state = new PersistenceState();
     expect(state.succeeded('flush', 1)).toBeUndefined();

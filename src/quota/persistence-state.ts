@@ -9,6 +9,12 @@ export class PersistenceState {
   private sinceMs: number | undefined;
   private flushed = false;
   private read = false;
+  private reached = false;
+
+  /** Whether the last connect, flush or read succeeded: what is last known, and nothing is asked for it. */
+  get isReached(): boolean {
+    return this.reached;
+  }
 
   /** Whether counts stay in memory for now. */
   get isDegraded(): boolean {
@@ -22,9 +28,15 @@ export class PersistenceState {
   failed(monotonicMs: number): boolean {
     this.flushed = false;
     this.read = false;
+    this.reached = false;
     if (this.sinceMs !== undefined) return false;
     this.sinceMs = monotonicMs;
     return true;
+  }
+
+  /** Notes a connect that succeeded; it ends no degradation. */
+  connected(): void {
+    this.reached = true;
   }
 
   /**
@@ -32,6 +44,7 @@ export class PersistenceState {
    * @returns how many milliseconds degradation has lasted where it ends with this one
    */
   succeeded(step: 'flush' | 'read', monotonicMs: number): number | undefined {
+    this.reached = true;
     if (step === 'flush') this.flushed = true;
     else this.read = true;
     if (this.sinceMs === undefined || !this.flushed || !this.read) return undefined;

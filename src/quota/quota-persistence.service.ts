@@ -29,7 +29,10 @@ export class QuotaPersistenceService {
   ) {
     metrics.gauge('tidb_mcp_quota_persistence_degraded', () => (this.isDegraded ? 1 : 0));
     health.register('controlDatabase', () => this.details());
-    database.listen({ connectFailed: (code) => this.failed('connect', code) });
+    database.listen({
+      connected: () => this.state.connected(),
+      connectFailed: (code) => this.failed('connect', code),
+    });
   }
 
   /** Contract: `persistenceDegraded`. */
@@ -74,7 +77,7 @@ export class QuotaPersistenceService {
     const sinceMs = this.lastFlushAtMs === undefined ? null : this.clock.monotonicMs() - this.lastFlushAtMs;
     return {
       degraded: this.isDegraded,
-      connected: this.database.isConnected,
+      connected: this.database.isConnected && this.state.isReached,
       secondsSinceFlush: sinceMs === null ? null : Math.floor(sinceMs / 1_000),
     };
   }

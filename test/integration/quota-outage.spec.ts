@@ -79,6 +79,7 @@ describe.each(SERVER_KINDS)('an outage of $title', ({ available, create }) => {
         proxy.set(mode);
         call(app, T, 4);
         await waitUntil('degraded', () => app.quota.status(T).persistenceDegraded);
+        expect(app.health()).toMatchObject({ degraded: true, connected: false });
         const begunMs = performance.now();
         expect(call(app, T, 2_000)).toBe(991);
         expect(performance.now() - begunMs).toBeLessThan(200);
@@ -86,6 +87,7 @@ describe.each(SERVER_KINDS)('an outage of $title', ({ available, create }) => {
         await recovered(app);
         // The flush that ended it may have begun before the last calls were made.
         await waitUntil('everything is stored', async () => (await stored()) === 1_000);
+        expect(app.health()).toMatchObject({ degraded: false, connected: true });
         expect(told(app)).toEqual({ events: ['quota_degraded', 'quota_recovered'], lines: ['warn', 'log'] });
       },
     );
