@@ -17,6 +17,8 @@ export interface HttpFailure {
   readonly failed: Extract<UnavailableReason, 'timeout' | 'connection' | 'aborted'>;
   /** Whether any of it may have left this process. */
   readonly written: boolean;
+  /** The connection's own code, such as `ECONNREFUSED`, where there is one, or `ALL_CONNECTIONS_TAKEN`. */
+  readonly code?: string | undefined;
 }
 
 /**

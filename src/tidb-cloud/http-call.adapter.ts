@@ -65,15 +65,15 @@ export class HttpCall implements Dispatcher.DispatchHandler {
     this.onGone();
   }
 
-  onResponseError(): void {
-    this.finish();
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.finish(connectionCode(error));
     this.onGone();
   }
 
   /** Ends without a complete answer. A status that is no success says all there is to say even if its body broke off. */
-  private finish(): void {
+  private finish(code?: string): void {
     if (this.deadline.ended !== 'aborted' && this.status >= 300) this.answer(undefined);
-    else this.resolve({ failed: this.deadline.ended ?? 'connection', written: this.written });
+    else this.resolve({ failed: this.deadline.ended ?? 'connection', written: this.written, code });
   }
 
   private answer(body: Buffer | undefined): void {
@@ -86,4 +86,12 @@ export class HttpCall implements Dispatcher.DispatchHandler {
     this.unwatch();
     this.settle(result);
   }
+}
+
+const CODE = /^[A-Z0-9_]{1,64}$/;
+
+/** The code of why a connection failed; nothing else of the error is kept. */
+function connectionCode(error: Error): string | undefined {
+  const { code } = error as { code?: unknown };
+  return typeof code === 'string' && CODE.test(code) ? code : undefined;
 }

@@ -50,7 +50,7 @@ export class HttpTransport {
     if (deadline.ended !== undefined) return { failed: deadline.ended, written: false };
     const origin = this.origins.get(request.origin);
     if (origin === undefined || origin.requests >= this.limits.requests)
-      return { failed: 'connection', written: false };
+      return { failed: 'connection', written: false, code: 'ALL_CONNECTIONS_TAKEN' };
     origin.requests += 1;
     const call = new HttpCall(deadline, this.limits.maxBodyBytes, () => (origin.requests -= 1));
     const { method, target, headers, body } = request;

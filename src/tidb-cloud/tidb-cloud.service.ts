@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { CLOCK, type Clock } from '../clock/clock.js';
 import { CONFIG, type Config } from '../config/config.js';
 import { MetricsService } from '../observability/metrics.service.js';
@@ -11,6 +11,7 @@ import { type Exchanged, runExchange, type Send } from './exchange.js';
 import { HttpTransport } from './http-transport.adapter.js';
 import type { MinutePlace } from './key-minute.js';
 import { outcomeLabel, type Outcome, type Validation } from './outcome.js';
+import { ReachLog } from './reach-log.js';
 import { type SessionState, SessionStates } from './session-state.js';
 import {
   parseBase,
@@ -42,6 +43,7 @@ export class TidbCloudService implements OnApplicationShutdown {
   private readonly timeoutMs: number;
   private readonly transport: HttpTransport;
   private readonly states = new SessionStates();
+  private readonly reach: Readonly<Record<UpstreamHost, ReachLog>>;
 
   constructor(
     @Inject(CONFIG) config: Config,
@@ -49,6 +51,9 @@ export class TidbCloudService implements OnApplicationShutdown {
     @Inject(MetricsService) private readonly metrics: MetricsService,
   ) {
     this.bases = { serverless: parseBase(config.serverlessApiUrl), iam: parseBase(config.iamApiUrl) };
+    const logger = new Logger('TidbCloud');
+    const reach = ({ origin }: UpstreamBase) => new ReachLog(new URL(origin).host, logger);
+    this.reach = { serverless: reach(this.bases.serverless), iam: reach(this.bases.iam) };
     this.timeoutMs = config.upstreamTimeoutMs;
     this.transport = new HttpTransport([this.bases.serverless.origin, this.bases.iam.origin], {
       connections: MAX_CONNECTIONS_PER_ORIGIN,
@@ -138,6 +143,7 @@ export class TidbCloudService implements OnApplicationShutdown {
     const outcome = classify(exchanged, credential, this.clock.utcMs(), request.body !== undefined);
     keeper.learn(outcome, exchanged.kind === 'answered' ? exchanged.nonce : undefined);
     this.followLimit(state, exchanged, outcome);
+    this.reach[request.host].note(outcome, exchanged, this.clock.monotonicMs(), request === VALIDATING_REQUEST);
     if (exchanged.kind === 'answered') onAnswered?.();
     this.metrics.observeUpstream(outcomeLabel(outcome), (this.clock.monotonicMs() - startedMs) / 1000);
     return outcome;

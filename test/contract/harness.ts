@@ -1,9 +1,13 @@
+import { Logger } from '@nestjs/common';
 import type { Clock } from '../../src/clock/clock.js';
 import type { Config } from '../../src/config/config.js';
 import type { MetricsService } from '../../src/observability/metrics.service.js';
 import type { UpstreamSession } from '../../src/request/credential.js';
 import type { Sandbox } from '../../src/sandbox/sandbox.adapter.js';
 import { TidbCloudService } from '../../src/tidb-cloud/tidb-cloud.service.js';
+
+// An upstream that fails on purpose would be told in the log.
+Logger.overrideLogger(false);
 
 /** A clock that stands still until it is moved. */
 export class HandClock implements Clock {
