@@ -41,6 +41,11 @@ describe('check', () => {
     expect(report).toContain('Nothing is wrong.');
   });
 
+  it('says once that a layer is only watched', () => {
+    const report = checkReport(parseConfig({ TIDB_MCP_SHADOW: 'tenant' }));
+    expect(report.match(/TIDB_MCP_SHADOW=tenant/g)).toHaveLength(1);
+  });
+
   it('says that nothing is in force while a setting is wrong', () => {
     const report = checkReport(parseConfig({ TIDB_MCP_PORT: 'x' }));
     expect(report).toContain('Nothing is in force: 1 setting is wrong.');

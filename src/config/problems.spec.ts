@@ -142,11 +142,15 @@ describe('a warning', () => {
   });
 
   it('tells at the start that no source of the client address is declared', () => {
-    expect(warningsOf({})).toEqual([expect.stringContaining('Neither TIDB_MCP_CLIENT_IP_HEADER nor')]);
+    const nothing = expect.stringMatching(/^Neither TIDB_MCP_CLIENT_IP_HEADER nor \w+ names a source/);
+    expect(warningsOf({})).toEqual([nothing]);
+    expect(warningsOf({ TIDB_MCP_TRUSTED_PROXY_DEPTH: '0' })).toEqual([nothing]);
     expect(warningsOf({ TIDB_MCP_CLIENT_IP_HEADER: 'true-client-ip' })).toEqual([]);
     expect(warningsOf({ TIDB_MCP_CLIENT_IP_HEADER: 'true-client-ip', TIDB_MCP_SHADOW: 'quota' })).toEqual([
-      'TIDB_MCP_SHADOW=quota: this layer is watched and not enforced.',
+      expect.stringMatching(/^TIDB_MCP_SHADOW=quota: this layer is watched and not enforced\. Take it out/),
     ]);
+    const shadowed = warningsOf({ TIDB_MCP_CLIENT_IP_HEADER: 'true-client-ip', TIDB_MCP_SHADOW: 'preauth,tenant' });
+    expect(shadowed).toEqual([expect.stringContaining('these layers are watched and not enforced (preauth: up to a')]);
   });
 
   it('tells that the header wins over the depth', () => {

@@ -29,8 +29,8 @@ describe('check advises', () => {
     [{ TIDB_MCP_TELEMETRY: 'off' }, 'TIDB_MCP_TELEMETRY=off'],
     [{ TIDB_MCP_GATEWAY_IPS: '0.0.0.0/0' }, 'TIDB_MCP_GATEWAY_IPS lists 0.0.0.0/0'],
     [{ TIDB_MCP_GATEWAY_RPS: '0.5' }, "gateways' budget"],
-    [{ TIDB_MCP_SHADOW: 'tenant,quota' }, 'TIDB_MCP_SHADOW=tenant,quota refuses nothing at these layers'],
-    [{ TIDB_MCP_SHADOW: 'preauth' }, "up to a gateway's budget"],
+    [{ TIDB_MCP_HOST: '127.0.0.1', TIDB_MCP_ALLOWED_HOSTS: '' }, 'TIDB_MCP_ALLOWED_HOSTS has loopback names only'],
+    [{ TIDB_MCP_ALLOWED_HOSTS: 'localhost:8080,[::1]:8080,127.0.0.2' }, 'any other Host gets 403'],
     [{ TIDB_MCP_IPV6_PREFIX: '128' }, 'many pre-auth buckets'],
     [{ TIDB_MCP_CONTROL_DB_URL: 'sqlite::memory:' }, 'control database is in memory'],
     [

@@ -11,11 +11,11 @@ const RISKS: readonly Risk[] = [
   addressUnknown,
   addressWritable,
   unprovenTakeAll,
-  limitsOnlyWatched,
   everyoneIsGateway,
   gatewayBudgetSmaller,
   callersWalkTheirPrefix,
   anyHost,
+  onlyLoopbackHosts,
   metricsOpen,
   sharedTokensMayChange,
   countsForgotten,
@@ -49,12 +49,6 @@ function unprovenTakeAll(config: Config): string | undefined {
   return `${name('globalUnprovenShare')}=1 lets requests without a proven credential use up the whole global bucket; 0.5 keeps half of it for tenants while somebody scans.`;
 }
 
-function limitsOnlyWatched({ shadow }: Config): string | undefined {
-  if (shadow.length === 0) return undefined;
-  const preauth = shadow.includes('preauth') ? " (preauth: up to a gateway's budget)" : '';
-  return `${name('shadow')}=${shadow.join(',')} refuses nothing at ${shadow.length === 1 ? 'this layer' : 'these layers'}${preauth}. Take it out once the numbers are tried.`;
-}
-
 function everyoneIsGateway(config: Config): string | undefined {
   const wide = config.gatewayIps.find((block) => {
     const [address = '', prefix] = block.split('/');
@@ -77,6 +71,15 @@ function callersWalkTheirPrefix(config: Config): string | undefined {
 function anyHost(config: Config): string | undefined {
   if (!config.allowedHosts.includes('*')) return undefined;
   return `Any Host header is accepted. List the names that callers use in ${name('allowedHosts')} as a defence against DNS rebinding.`;
+}
+
+function onlyLoopbackHosts(config: Config): string | undefined {
+  if (!readsHeader(config) || !config.allowedHosts.every(isLoopbackName)) return undefined;
+  return `The client address comes from a proxy, and ${name('allowedHosts')} has loopback names only (${config.allowedHosts.join(', ')}): a request for any other Host gets 403. List the names that callers use, unless the proxy sends a loopback name as Host.`;
+}
+
+function isLoopbackName(host: string): boolean {
+  return isLoopback(host.replace(/:\d+$/, '').replace(/^\[|\]$/g, ''));
 }
 
 function metricsOpen(config: Config): string | undefined {

@@ -69,8 +69,10 @@ export function startupWarnings(config: Config): string[] {
 /** Decision 0022. */
 function shadowWarnings({ shadow }: Config): string[] {
   if (shadow.length === 0) return [];
+  const preauth = shadow.includes('preauth') ? " (preauth: up to a gateway's budget)" : '';
   return [
-    `TIDB_MCP_SHADOW=${shadow.join(',')}: ${shadow.length === 1 ? 'this layer is' : 'these layers are'} watched and not enforced.`,
+    `TIDB_MCP_SHADOW=${shadow.join(',')}: ${shadow.length === 1 ? 'this layer is' : 'these layers are'} watched and not enforced${preauth}. ` +
+      'Take it out once the numbers are tried.',
   ];
 }
 
@@ -84,7 +86,7 @@ function addressWarnings(config: Config): string[] {
   }
   if (header !== undefined || config.trustedProxyDepth > 0) return [];
   return [
-    'Neither TIDB_MCP_CLIENT_IP_HEADER nor TIDB_MCP_TRUSTED_PROXY_DEPTH is set: the client address is the address of the connection. ' +
+    'Neither TIDB_MCP_CLIENT_IP_HEADER nor TIDB_MCP_TRUSTED_PROXY_DEPTH names a source: the client address is the address of the connection. ' +
       'Behind a proxy or a load balancer every caller without a proven credential then shares one pre-auth bucket.',
   ];
 }

@@ -89,7 +89,7 @@ export class FrontDoorService {
     const path = pathText(url);
     const isHealth = path.startsWith('/health/');
     if (!isHealth && !this.check.isHostAllowed(headers.host)) {
-      return this.say(new AppError('FORBIDDEN', 'This server does not answer for this Host.'), request, reply);
+      return this.say(new AppError('FORBIDDEN', UNKNOWN_HOST), request, reply);
     }
     const verdict = this.check.judgeOrigin(headers.origin, headers.host);
     if (verdict === 'forbidden') {
@@ -153,6 +153,7 @@ function hasTwoHosts(rawHeaders: readonly string[]): boolean {
   return hosts > 1;
 }
 
+const UNKNOWN_HOST = 'This server does not answer for this Host; its operator lists names in TIDB_MCP_ALLOWED_HOSTS.';
 const SHUTTING_DOWN = 'This instance is shutting down. Retry in 1s; another instance takes the call.';
 
 function preflight(request: FastifyRequest, reply: FastifyReply): true {

@@ -136,6 +136,18 @@ describe('A page of an allowed origin', () => {
   );
 });
 
+describe('A request for a host that is not listed', () => {
+  it.each(['/v1/capabilities', '/mcp'])(
+    'is refused with the setting that lists it, and with no name: %s',
+    async (path) => {
+      const text = requestText(`GET ${path}`, { host: 'mcp.example.com' });
+      const answer = await sendRaw(server.port, [text]);
+      expect([answer.status, answer.body]).toEqual([403, expect.stringContaining('TIDB_MCP_ALLOWED_HOSTS')]);
+      expect(answer.body).not.toMatch(/localhost|127\.0\.0\.1|example\.com/);
+    },
+  );
+});
+
 describe('A request that names two hosts', () => {
   it.each(['/v1/capabilities', '/mcp', '/nowhere'])('is paid for and refused: %s', async (path) => {
     const text = `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nHOST: evil.example\r\n\r\n`;
