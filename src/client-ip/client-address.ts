@@ -77,17 +77,6 @@ export class ClientAddressReader {
   }
 }
 
-/** Why a request's declared source did not count, in words for an operator; the header's text is not repeated. */
-export function fallbackReason({ header, depth }: ClientAddressOptions, value: string | string[] | undefined): string {
-  if (value === undefined) return `${header ?? 'X-Forwarded-For'} is missing`;
-  if (header !== undefined) return `${header} is no single address`;
-  const entries = [value].flat().join(',').split(',').length;
-  const found = `X-Forwarded-For has ${entries} ${entries === 1 ? 'entry' : 'entries'}`;
-  return entries < depth
-    ? `${found}, and the depth is ${depth}`
-    : `${found}, and number ${depth} from the right is malformed`;
-}
-
 /** Node joins repeated lines of a header it does not know with commas, so a list is malformed by itself. */
 function single(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? undefined : value;

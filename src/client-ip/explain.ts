@@ -1,6 +1,7 @@
 import type { ClientAddress } from '../request/request-context.js';
 import { parseAddress } from './address.js';
-import { type ClientAddressOptions, ClientAddressReader, fallbackReason } from './client-address.js';
+import { type AddressedRequest, type ClientAddressOptions, ClientAddressReader } from './client-address.js';
+import { explainFallback } from './fallback.js';
 
 /** What was made of pasted headers: lines to show, or what is wrong with them. */
 export type Explanation =
@@ -27,30 +28,46 @@ export function explainClientAddress(
     const key = name.toLowerCase();
     byName[key] = byName[key] === undefined ? value : `${byName[key]}, ${value}`;
   }
-  const found = new ClientAddressReader(options).read({ headers: byName, socket: { remoteAddress: from } });
-  return { ok: true, lines: describe(found, options, byName) };
+  return { ok: true, lines: describe(options, { headers: byName, socket: { remoteAddress: from } }) };
 }
 
-function describe(found: ClientAddress, options: ClientAddressOptions, headers: Record<string, string>): string[] {
+function describe(options: ClientAddressOptions, request: AddressedRequest): string[] {
+  const found = new ClientAddressReader(options).read(request);
   const budget = found.gateway === undefined ? 'the pre-auth budget' : `the gateway budget (${found.gateway})`;
   return [
     `client address  ${found.address}`,
     `counted under   ${found.key}, with ${budget}`,
-    `source          ${found.source}: ${reason(found, options, headers)}`,
+    `source          ${found.source}: ${reason(found, options, request)}`,
+    ...next(found, options, request),
   ];
 }
 
-function reason(found: ClientAddress, options: ClientAddressOptions, headers: Record<string, string>): string {
+function reason({ source }: ClientAddress, options: ClientAddressOptions, { headers }: AddressedRequest): string {
   const { header, depth } = options;
-  switch (found.source) {
+  switch (source) {
     case 'socket':
       return 'no source is declared, so the connection counts and every header is ignored';
     case 'header':
       return `the header ${header} holds one address`;
-    case 'forwarded':
-      return `entry ${depth} from the right of X-Forwarded-For`;
-    case 'fallback': {
-      return `${fallbackReason(options, headers[header ?? 'x-forwarded-for'])}, so the connection counts; behind the proxy this must not happen`;
+    case 'forwarded': {
+      const condition = depth === 1 ? '' : `; behind fewer than ${depth} proxies that append, callers write it`;
+      return `entry ${depth} from the right of X-Forwarded-For${condition}`;
     }
+    case 'fallback':
+      return `${explainFallback(options, headers).reason}, so the connection counts`;
   }
+}
+
+/** What the operator may want to change. */
+function next({ source }: ClientAddress, options: ClientAddressOptions, request: AddressedRequest): string[] {
+  const { headers } = request;
+  if (source === 'fallback') return [`what to do      ${explainFallback(options, headers).advice}`];
+  if (source !== 'socket' || headers['x-forwarded-for'] === undefined) return [];
+  const behindOne = { ...options, depth: 1 };
+  const found = new ClientAddressReader(behindOne).read(request);
+  return [
+    found.source === 'forwarded'
+      ? `with depth 1    ${found.address}, where one proxy of yours appends to X-Forwarded-For: TIDB_MCP_TRUSTED_PROXY_DEPTH=1`
+      : `with depth 1    ${found.address} too: ${explainFallback(behindOne, headers).reason}`,
+  ];
 }

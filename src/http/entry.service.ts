@@ -78,7 +78,7 @@ export class EntryService {
 
   private note(client: ClientAddress, raw: IncomingMessage): void {
     this.metrics.countClientIp(client.source);
-    if (client.source === 'fallback') this.clientIp.warnOfFallback(raw);
+    this.clientIp.warnOf(client, raw);
   }
 
   private isFree(mark: RouteMark, raw: IncomingMessage): boolean {

@@ -1,4 +1,5 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { Logger } from '@nestjs/common';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ask, bearer, callTool, rpc, startTestServer, type TestServer } from '../support/test-server.js';
 
 let server: TestServer;
@@ -64,5 +65,19 @@ describe('Before a refusal', () => {
       address: '1.2.3.4',
       addressSource: 'forwarded',
     });
+  });
+  it('an operator who declared no proxy is told at the first call that came through one, and not by a probe', async () => {
+    const warn = vi.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+    try {
+      server = await startTestServer();
+      const told = () => warn.mock.calls.filter(([text]) => String(text).includes('X-Forwarded-For')).length;
+      const through = { headers: { 'x-forwarded-for': '1.2.3.4' } };
+      await ask(`${server.url}/health/ready`, through);
+      expect(told()).toBe(0);
+      for (let i = 0; i < 3; i += 1) await ask(`${server.url}/v1/clusters`, through);
+      expect(told()).toBe(1);
+    } finally {
+      warn.mockRestore();
+    }
   });
 });
