@@ -2,6 +2,7 @@
 import { helpText, type Instruction, type Options, readCommandLine } from './command-line.js';
 import type { Config } from './config/config.js';
 import { failureText } from './failure-text.js';
+import { StopRequest } from './stop-request.adapter.js';
 
 /** Exit statuses. Contract: "Commands"; 78 is `EX_CONFIG` of sysexits.h. */
 const EXIT = { clean: 0, unexpected: 1, configuration: 78 } as const;
@@ -31,6 +32,8 @@ async function run(instruction: Instruction): Promise<number> {
 }
 
 async function runCommand({ command, action, options = {} }: Extract<Instruction, { kind: 'run' }>): Promise<number> {
+  // From here on it can be told to stop, though what it starts takes a second to load.
+  const stop = command === 'serve' ? new StopRequest() : undefined;
   if (command === 'demo') return (await import('./demo.js')).startDemo(process.env);
   const { parseConfig } = await import('./config/parse-config.js');
   const parsed = parseConfig(process.env, command === 'stdio' ? 'stdio' : 'http');
@@ -48,7 +51,7 @@ async function runCommand({ command, action, options = {} }: Extract<Instruction
   if (command === 'check') return explains ? explain(parsed.config, options) : EXIT.clean;
   if (action !== undefined) return (await import('./tenants.js')).manageTenants(action, options, parsed.config);
   if (command === 'stdio') return (await import('./stdio.js')).startStdio(parsed.config, parsed.warnings);
-  return (await import('./serve.js')).startServer(parsed.config, parsed.warnings);
+  return (await import('./serve.js')).startServer(parsed.config, parsed.warnings, stop ?? new StopRequest());
 }
 
 /** Says what becomes of pasted headers. */

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { parseConfig } from './config/parse-config.js';
 import { type Sandbox, startSandbox } from './sandbox/sandbox.adapter.js';
 import { runServer, untilToldToStop } from './serve.js';
+import { StopRequest } from './stop-request.adapter.js';
 
 const EXIT_CONFIGURATION = 78;
 
@@ -11,6 +12,7 @@ const EXIT_CONFIGURATION = 78;
  * @returns the exit status
  */
 export async function startDemo(env: Readonly<Record<string, string | undefined>>): Promise<number> {
+  const stop = new StopRequest();
   const sandbox = await startSandbox();
   const parsed = parseConfig({
     TIDB_MCP_CONTROL_DB_URL: 'sqlite:./data/demo.db',
@@ -30,7 +32,7 @@ export async function startDemo(env: Readonly<Record<string, string | undefined>
   }
   const say = (sentence: string): void => void process.stdout.write(`${sentence}\n`);
   const running = await runServer(parsed.config, undefined, say);
-  const stopped = untilToldToStop(running, say);
+  const stopped = untilToldToStop(running, say, stop);
   process.stdout.write(welcome(running.url, sandbox, parsed.config.adminToken ?? ''));
   await stopped;
   await sandbox.close();

@@ -12,6 +12,7 @@ import { createHttpAdapter } from './http/http.adapter.js';
 import { HealthRegistry } from './observability/health-registry.service.js';
 import { createLogService } from './observability/observability.module.js';
 import { setupDocs } from './openapi.js';
+import type { StopRequest } from './stop-request.adapter.js';
 
 /** A server that listens. */
 export interface RunningServer {
@@ -57,15 +58,16 @@ export async function runServer(config: Config, clock?: Clock, say: Say = logged
   };
 }
 
-/** Serves until the process is told to stop; answers the exit status. A second signal cuts the grace short. */
-export async function startServer(config: Config, warnings: readonly string[]): Promise<number> {
+/**
+ * Serves until the process is told to stop, which it may be before it listens; answers the exit status. A second signal
+ * cuts the grace short.
+ */
+export async function startServer(config: Config, warnings: readonly string[], stop: StopRequest): Promise<number> {
   const running = await runServer(config);
-  // From the moment on in which it says that it listens, it can be told to stop.
-  const stopped = untilToldToStop(running, logged);
   const logger = new Logger('Serve');
   for (const warning of warnings) logger.warn(warning);
   logger.log(`tidb-cloud-mcp listens on ${running.url}`);
-  await stopped;
+  await untilToldToStop(running, logged, stop);
   return 0;
 }
 
@@ -73,20 +75,13 @@ function logged(sentence: string): void {
   new Logger('Serve').log(sentence);
 }
 
-/** Waits for SIGTERM or SIGINT and stops the server. */
-export async function untilToldToStop(running: RunningServer, say: Say): Promise<void> {
-  const hurry = new AbortController();
-  await new Promise<void>((resolve) => {
-    let told = false;
-    const onSignal = (signal: NodeJS.Signals): void => {
-      say(told ? `${signal} again: no more waiting for new requests.` : `${signal}: shutting down.`);
-      if (told) hurry.abort();
-      told = true;
-      resolve();
-    };
-    process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
-  });
-  await running.stop(hurry.signal);
+/** Waits until the process is told to stop, and stops the server. */
+export async function untilToldToStop(running: RunningServer, say: Say, stop: StopRequest): Promise<void> {
+  // Who was told so before it listened has nobody to serve on for.
+  const hurry = stop.isTold ? AbortSignal.abort() : stop.hurry;
+  hurry.addEventListener('abort', () => say(`${String(hurry.reason)} again: no more waiting for new requests.`));
+  say(`${await stop.told}: shutting down.`);
+  await running.stop(hurry);
   say('Stopped.');
 }
 

@@ -7,6 +7,7 @@ import { type Transpiled, transpile } from './config-transpile.js';
 let program: Transpiled;
 beforeAll(() => {
   program = transpile(
+    'stop-request.adapter.ts',
     'cli.ts',
     'command-line.ts',
     'failure-text.ts',

@@ -1,6 +1,8 @@
 import type { AddressedRequest, ClientAddressOptions } from './client-address.js';
 
-/** Why a request's declared source did not count, and what an operator does about it; the header's text is not repeated. */
+/**
+ * Why a request's declared source did not count, and what an operator does about it; the header's text is not repeated.
+ */
 export interface Fallback {
   readonly reason: string;
   readonly advice: string;

@@ -122,7 +122,21 @@ export const addressBlocks = {
   allowed: 'IP addresses and CIDR blocks, comma separated (203.0.113.7, 198.51.100.0/24, 2001:db8::/48)',
 };
 
-/** The name of a header that a proxy sets; the two that proxies append to are never one. */
+/** Headers that every client writes for another purpose, and that proxies pass on as they are. */
+const CLIENTS_OWN = new Set([
+  'authorization',
+  'content-length',
+  'content-type',
+  'cookie',
+  'host',
+  'origin',
+  'user-agent',
+]);
+
+/**
+ * The name of a header that a proxy sets; the two that proxies append to are never one, nor those that are clients'
+ * own.
+ */
 export const setHeader = {
   type: z
     .string()
@@ -134,7 +148,8 @@ export const setHeader = {
         .refine(
           (name) => name !== 'x-forwarded-for' && name !== 'forwarded',
           'is appended to, and callers can write it',
-        ),
+        )
+        .refine((name) => !CLIENTS_OWN.has(name), "is every caller's to write"),
     ),
   allowed:
     'a header that the proxy sets, such as fly-client-ip, true-client-ip or cf-connecting-ip (for X-Forwarded-For: TIDB_MCP_TRUSTED_PROXY_DEPTH)',

@@ -41,6 +41,8 @@ describe('a mistake', () => {
     ['TIDB_MCP_CLIENT_IP_HEADER', 'X-Forwarded-For', 'is appended to'],
     ['TIDB_MCP_CLIENT_IP_HEADER', 'Forwarded', 'is appended to'],
     ['TIDB_MCP_CLIENT_IP_HEADER', 'client ip', 'is not a header name'],
+    ['TIDB_MCP_CLIENT_IP_HEADER', 'Authorization', "is every caller's to write"],
+    ['TIDB_MCP_CLIENT_IP_HEADER', 'host', "is every caller's to write"],
     ['TIDB_MCP_GATEWAY_IPS', '10.0.0.0/8,example.com', 'entry 2 is neither an address nor a CIDR block'],
     ['TIDB_MCP_GATEWAY_IPS', '10.0.0.1/8', 'entry 1 has bits set behind its prefix of 8'],
     ['TIDB_MCP_GATEWAY_IPS', '10.0.0.0/33', 'entry 1 has no prefix length from 0 to 32'],
@@ -109,6 +111,11 @@ describe('a mistake', () => {
       expect(text).not.toContain(secret);
     }
     expect(text).toContain('TIDB_MCP_ADMIN_TOKEN=***: is shorter than 16 characters');
+  });
+
+  it('in the URL of the control database is explained without stars in the explanation', () => {
+    const [problem] = problemsOf({ TIDB_MCP_CONTROL_DB_URL: 'sqlite:' });
+    expect(problem).toContain('names no file (sqlite:./path/control.db, or sqlite::memory:), allowed: sqlite:PATH');
   });
 
   it('in an OAuth issuer is that nobody knows where its clients would come back to', () => {

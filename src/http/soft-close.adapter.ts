@@ -2,12 +2,12 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 
 /** How long a client whose connection ends may take to read why. */
-const LINGER_MS = 500;
+const LINGER_MS = 1000;
 
 /**
  * Ends the request's connection so that a client that is still sending a body gets to read the answer: to close it with
  * bytes unread would reset it, and many clients then report a broken connection instead of the refusal that they were
- * sent. Nothing more is read, and half a second later it is closed all the same. The answer has to say
+ * sent. Nothing more is read, and a second later it is closed all the same. The answer has to say
  * `Connection: close`.
  */
 export function closeSoftly({ socket }: IncomingMessage): void {

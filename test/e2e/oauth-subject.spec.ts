@@ -127,7 +127,9 @@ describe('A rotating OAuth token', () => {
 });
 
 describe('A kept proof of an OAuth token', () => {
-  /** Two calls before and two after a restart with other settings, on one database: whose they were, and what was used. */
+  /**
+   * Two calls before and two after a restart with other settings, on one database: whose they were, and what was used.
+   */
   async function overRestart(before: boolean, after: boolean): Promise<{ tenant: string; used: number }[]> {
     const sandbox = await startSandbox({ rateLimitPerMinute: 100_000 });
     closing.push(() => sandbox.close());
