@@ -3,6 +3,7 @@ import { ProofService } from '../auth/proof.service.js';
 import { CLOCK, type Clock } from '../clock/clock.js';
 import { CONFIG, type Config } from '../config/config.js';
 import { OnceASecond } from '../observability/once-a-second.js';
+import { clientReport } from './client-report.js';
 import { ConsoleHistoryService } from './console-history.service.js';
 import type { ConsoleReport, LimitsReport } from './console-report.js';
 import { SharedReportService } from './shared-report.service.js';
@@ -34,6 +35,7 @@ export class ConsoleDataService {
     const quota = await this.shared.quota();
     const now = await this.counters.read();
     const { history } = this.counters;
+    const samples = [...history.samples(now.atMs), now];
     const report: ConsoleReport = {
       at: new Date(this.clock.utcMs()).toISOString(),
       instance: { ...this.shared.instance(), upSeconds: Math.floor((now.atMs - this.startedMs) / 1000) },
@@ -41,7 +43,8 @@ export class ConsoleDataService {
       history: history.report(now.atMs),
       provenCredentials: this.proof.count(),
       provenMax: this.config.provenMax,
-      upstream: upstreamReport([...history.samples(now.atMs), now]),
+      clients: clientReport(this.config, samples),
+      upstream: upstreamReport(samples),
       quota,
       limits: limitsOf(this.config),
     };

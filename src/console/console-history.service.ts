@@ -38,8 +38,8 @@ export class ConsoleHistoryService implements OnApplicationBootstrap {
   /** The counters of this moment. */
   async read(): Promise<Sample> {
     const latency = await this.metrics.upstreamLatency();
-    const { refusals, admitted, upstream } = this.metrics.snapshot();
+    const { refusals, admitted, clientIp, upstream } = this.metrics.snapshot();
     const calls = Object.values(admitted).reduce((sum, count) => sum + count, 0);
-    return { atMs: this.clock.monotonicMs(), refused: refusals, admitted: calls, upstream, latency };
+    return { atMs: this.clock.monotonicMs(), refused: refusals, admitted: calls, clientIp, upstream, latency };
   }
 }

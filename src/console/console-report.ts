@@ -1,4 +1,5 @@
 import type { Limit } from '../request/request-context.js';
+import type { ClientReport } from './client-report.js';
 import type { HistoryReport } from './history.js';
 import type { UpstreamReport } from './upstream-report.js';
 
@@ -46,6 +47,7 @@ export interface ConsoleReport {
   readonly history: HistoryReport;
   readonly provenCredentials: number;
   readonly provenMax: number;
+  readonly clients: ClientReport;
   readonly upstream: UpstreamReport;
   readonly quota: {
     readonly degraded: boolean;

@@ -6,6 +6,7 @@ const sample = (atMs: number, tenant = 0, admitted = 0): Sample => ({
   atMs,
   refused: { preauth: 0, tenant, quota: 0, global: 0 },
   admitted,
+  clientIp: { header: 0, forwarded: 0, socket: 0, fallback: 0 },
   upstream: {},
   latency: [],
 });

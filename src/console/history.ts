@@ -1,6 +1,6 @@
 import { LIMITS } from '../observability/labels.js';
 import type { LatencyCount } from '../observability/prometheus.adapter.js';
-import type { Limit } from '../request/request-context.js';
+import type { AddressSource, Limit } from '../request/request-context.js';
 import { SampleRing } from './sample-ring.js';
 
 /** How far back the console looks. */
@@ -14,6 +14,8 @@ export interface Sample {
   readonly atMs: number;
   readonly refused: Readonly<Record<Limit, number>>;
   readonly admitted: number;
+  /** Requests by where their client address was read from. */
+  readonly clientIp: Readonly<Record<AddressSource, number>>;
   /** Exchanges with TiDB Cloud by how they ended. */
   readonly upstream: Readonly<Record<string, number>>;
   readonly latency: readonly LatencyCount[];

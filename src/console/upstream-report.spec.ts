@@ -9,6 +9,7 @@ const sample = (atMs: number, upstream: Record<string, number>, latency = counts
   atMs,
   refused: { preauth: 0, tenant: 0, quota: 0, global: 0 },
   admitted: 0,
+  clientIp: { header: 0, forwarded: 0, socket: 0, fallback: 0 },
   upstream,
   latency,
 });

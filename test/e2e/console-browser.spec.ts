@@ -1,6 +1,7 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ConsoleHistoryService } from '../../src/console/console-history.service.js';
+import type { ConsoleReport } from '../../src/console/console-report.js';
 import { hasChromium, SKIPPED_WITHOUT_CHROMIUM, startChromium } from '../support/chromium.js';
 import { ask, bearer, startTestServer, type TestServer } from '../support/test-server.js';
 
@@ -157,6 +158,63 @@ describe.skipIf(!hasChromium)(`The console in Chromium${SKIPPED_WITHOUT_CHROMIUM
     expect(asked()).toBe(before + 1);
     await page.locator('#pause').click();
     await state(page, 'live');
+  });
+
+  /** Lets a change be made to every report on its way to the page. */
+  async function altered(page: Page, change: (report: ConsoleReport) => Partial<ConsoleReport>): Promise<void> {
+    await page.route('**/console/data', async (route) => {
+      const report = (await (await route.fetch()).json()) as ConsoleReport;
+      await route.fulfill({ json: { ...report, ...change(report) } });
+    });
+  }
+
+  it('says from where client addresses come, and marks it where most lack what is declared', async () => {
+    const page = await open();
+    await state(page, 'live');
+    expect(await page.locator('#clients').innerText()).toMatch(/last 15 min\s+\d+ from the connection/);
+    await altered(page, () => ({ clients: { declaredSource: 'x-real-ip', declared: 3, fallback: 1_200 } }));
+    await page.locator('#clients .bad', { hasText: '3 from x-real-ip; 1,200 fell back' }).waitFor();
+    await altered(page, () => ({ clients: { declaredSource: 'x-real-ip', declared: 1_200, fallback: 3 } }));
+    await page.locator('#clients dd:not(.bad)', { hasText: '1,200 from x-real-ip; 3 fell back' }).waitFor();
+  });
+
+  it('does not go on about a shutdown once the instance is gone', async () => {
+    const page = await open();
+    await state(page, 'live');
+    await altered(page, ({ instance }) => ({ instance: { ...instance, shuttingDown: true } }));
+    await page.locator('#notice', { hasText: 'shutting down' }).waitFor();
+    await page.route('**/console/data', (route) => route.abort());
+    await state(page, 'unreachable');
+    expect(await page.locator('#notice').isVisible()).toBe(false);
+  });
+
+  it.each([375, 320])('cuts no table at %i pixels, however long its words', async (width) => {
+    const page = await open('', { viewport: { width, height: 740 } });
+    await altered(page, ({ limits, upstream }) => ({
+      limits: { ...limits, globalUnprovenShare: 0.5 },
+      clients: { declaredSource: 'X-Forwarded-For, 2 from the right', declared: 12, fallback: 123_456 },
+      upstream: {
+        ...upstream,
+        outcomes: [{ outcome: 'unavailable_connection', requests: 12_345, lastSeenSeconds: 605 }],
+      },
+    }));
+    await page.goto(`${server.url}/console#token=${TOKEN}`);
+    await state(page, 'live');
+    await page.locator('#limits', { hasText: '50% for unproven' }).waitFor();
+    const hidden = await page
+      .locator('.scroll:visible, section:visible')
+      .evaluateAll((all) => all.map((one) => one.scrollWidth - one.clientWidth));
+    expect(hidden.filter((pixels) => pixels > 0)).toEqual([]);
+    const lines = await page.locator('#outcomes td').evaluateAll((all) =>
+      all.map((cell) => {
+        const range = document.createRange();
+        range.selectNodeContents(cell);
+        return range.getClientRects().length;
+      }),
+    );
+    expect(lines).toEqual([1, 1]);
+    const marks = await page.evaluate(`Chart.getChart('refusals-chart').scales.x.ticks.map(({ label }) => label)`);
+    expect(marks).toEqual(['−15 min', '−10 min', '−5 min', 'now']);
   });
 
   it('is dark for who wants it dark, and light otherwise', async () => {

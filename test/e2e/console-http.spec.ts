@@ -107,6 +107,18 @@ describe('The console', () => {
     expect(text).not.toMatch(/[0-9a-f]{64}/);
   });
 
+  it('tells from where client addresses are read, and how many were not', async () => {
+    const proxied = await startTestServer({ TIDB_MCP_ADMIN_TOKEN: TOKEN, TIDB_MCP_CLIENT_IP_HEADER: 'X-Real-IP' });
+    const headers = { 'x-real-ip': '203.0.113.7' };
+    for (let i = 0; i < 3; i += 1) await ask(`${proxied.url}/v1/capabilities`, { headers });
+    await ask(`${proxied.url}/v1/capabilities`);
+    const report = (await ask(`${proxied.url}/console/data`, bearer(TOKEN))).json<ConsoleReport>();
+    await proxied.stop();
+    expect(report.clients).toMatchObject({ declaredSource: 'x-real-ip', declared: 3 });
+    expect(report.clients.fallback).toBeGreaterThanOrEqual(1);
+    expect(JSON.stringify(report)).not.toContain('203.0.113.7');
+  });
+
   it('renders its data once a second, however many look', async () => {
     server.clock.advance(1_000);
     const texts = await Promise.all(

@@ -10,6 +10,8 @@ export const LAYERS = [
 ];
 
 const MINUTE = 60;
+/** On a chart narrower than this many pixels, marks of every third minute would touch. */
+const NARROW = 480;
 
 /** The two charts over time, in the page's colours. */
 export class Charts {
@@ -29,6 +31,7 @@ export class Charts {
     this.#admitted.data.datasets[0].data = points(history.admitted);
     for (const one of [this.#refusals, this.#admitted]) {
       one.options.scales.x.min = -history.windowSeconds;
+      one.options.scales.x.ticks.stepSize = (one.canvas.parentNode.clientWidth < NARROW ? 5 : 3) * MINUTE;
       one.options.plugins.tooltip.callbacks.title = ([point]) => moment(at, point.parsed.x);
       one.update('none');
     }

@@ -42,6 +42,7 @@ function showState(state, text) {
   byId('sign-in').hidden = isSignedIn || state === 'off';
   byId('dashboard').classList.toggle('outdated', ['stale', 'unreachable', 'limited'].includes(state));
   if (!isSignedIn) byId('dashboard').hidden = true;
+  if (state === 'unreachable') view.showUnreachable();
   if (state === 'unauthorised') refuseToken();
   if (state === 'off') byId('updated').textContent = text;
 }

@@ -28,6 +28,7 @@ export class View {
     this.#showInstance(report);
     this.#showNow(history, totals);
     tile('tile-proven', count(report.provenCredentials), `of at most ${count(report.provenMax)}, this instance`);
+    showClients(report.clients);
     showUpstream(upstream);
     showFlush(quota);
     showMinutes(history);
@@ -45,11 +46,18 @@ export class View {
     byId('up').textContent = duration(upSeconds);
     byId('live').textContent = many(quota.liveInstances, 'live instance');
     const notice = byId('notice');
-    if (shuttingDown) notice.textContent = 'This instance is shutting down.';
+    if (shuttingDown) notice.textContent = SHUTTING_DOWN;
     else if (isOther) notice.textContent = OTHER_INSTANCE;
     else if (notice.textContent !== OTHER_INSTANCE) notice.textContent = '';
     notice.hidden = notice.textContent === '';
     this.#instance = id;
+  }
+
+  /** Nobody answers any more: a shutdown that was announced is over. */
+  showUnreachable() {
+    const notice = byId('notice');
+    if (notice.textContent === SHUTTING_DOWN) notice.textContent = '';
+    notice.hidden = notice.textContent === '';
   }
 
   #showNow({ seconds, refused, admitted }, totals) {
@@ -84,6 +92,8 @@ export class View {
   }
 }
 
+const SHUTTING_DOWN = 'This instance is shutting down.';
+
 const OTHER_INSTANCE =
   'Answers come from more than one instance, so numbers of “this instance” jump. Open one instance directly, or have the load balancer keep /console with one.';
 
@@ -95,6 +105,15 @@ function tile(id, value, unit, className) {
 function facts(id, entries) {
   const made = entries.flatMap(([name, value, className]) => [element('dt', name), element('dd', value, className)]);
   byId(id).replaceChildren(...made);
+}
+
+/** Whose addresses pre-auth counts: most of them fallen back means that the declared source is wrong. */
+function showClients({ declaredSource, declared, fallback }) {
+  const from = `${count(declared)} from ${declaredSource ?? 'the connection, as none is declared'}`;
+  const fell = declaredSource === null ? '' : `; ${count(fallback)} fell back to the connection`;
+  const className = fallback > declared ? 'bad' : undefined;
+  const mark = className === undefined ? '' : ': most lack what is declared';
+  facts('clients', [['Client addresses, last 15 min', from + fell + mark, className]]);
 }
 
 function showUpstream({ health, requests, p50Seconds, p95Seconds }) {
