@@ -37,6 +37,10 @@ describe('the command line', () => {
     expect(helpText()).toMatch(/warnings and risks, on standard output\..*wrong goes to standard error/);
   });
 
+  it('tells in its help which database `tenants` uses, and how much of a fingerprint names a tenant', () => {
+    expect(helpText()).toMatch(/servers' own TIDB_MCP_CONTROL_DB_URL[^]*64 hex digits, or the 12 or more first ones/);
+  });
+
   it('takes the options of a command, each as it was given', () => {
     expect(readCommandLine(['tenants', 'set', '--fingerprint', 'ab', '--rps', '0.5'])).toEqual({
       kind: 'run',

@@ -1,5 +1,8 @@
 import { Injectable } from '@nestjs/common';
+import type { EntityTarget, ObjectLiteral } from 'typeorm';
 import { ControlDatabaseService } from '../control-db/control-database.service.js';
+import { ProvenCredentialRow } from '../control-db/proven-credential.entity.js';
+import { QuotaUsage } from '../control-db/quota-usage.entity.js';
 import { TenantLimitRow } from '../control-db/tenant-limit.entity.js';
 import { MAX_TENANT_LIMITS, type NamedTenantLimit, type TenantLimit } from './tenant-limits.js';
 
@@ -22,6 +25,28 @@ export class TenantLimitRepository {
     return row === null ? undefined : fromRow(row);
   }
 
+  /**
+   * The fingerprints that begin with `digits` among the tenants that have called, have limits of their own or are
+   * proven; a hundred of each kind at the most.
+   */
+  async knownTenants(digits: string): Promise<string[]> {
+    const range = { from: digits.padEnd(FINGERPRINT_DIGITS, '0'), to: digits.padEnd(FINGERPRINT_DIGITS, 'f') };
+    const rows = await this.database.run(async (manager) => {
+      const among = (entity: EntityTarget<ObjectLiteral>, column: string): Promise<{ name: string }[]> =>
+        manager
+          .createQueryBuilder(entity, 't')
+          .select(`t.${column}`, 'name')
+          .distinct(true)
+          .where(`t.${column} BETWEEN :from AND :to`, range)
+          .limit(MAX_KNOWN)
+          .getRawMany();
+      const called = await among(QuotaUsage, 'tenant');
+      const limited = await among(TenantLimitRow, 'fingerprint');
+      return [...called, ...limited, ...(await among(ProvenCredentialRow, 'tenant'))];
+    });
+    return [...new Set(rows.map(({ name }) => name))];
+  }
+
   /** Sets what is given and leaves the rest as it was; answers what is in force then. */
   async set(fingerprint: string, change: Partial<TenantLimit>, utcMs: number): Promise<NamedTenantLimit> {
     return this.database.transaction(async (manager) => {
@@ -42,6 +67,9 @@ export class TenantLimitRepository {
     });
   }
 }
+
+const FINGERPRINT_DIGITS = 64;
+const MAX_KNOWN = 100;
 
 const NONE = { requestsPerSecond: 0, burst: 0, callsPerUtcDay: 0 };
 

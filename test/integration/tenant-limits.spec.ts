@@ -76,9 +76,11 @@ describe('An operator who gives one tenant limits of its own', () => {
     await tenants(['set', '--fingerprint', fingerprint(), '--daily-quota', '9']);
     const expected = `${fingerprint()}  rps 0.5  burst default  daily-quota 9\n`;
     expect((await tenants(['list'])).out).toBe(expected);
-    expect((await tenants(['show', '--key-stdin'], key())).out).toBe(expected);
+    expect((await tenants(['show', '--key-stdin'], key())).out).toBe(
+      `${expected}Standard input was taken for an API key, fingerprint ${fingerprint().slice(0, 12)}.\n`,
+    );
     expect((await tenants(['clear', '--fingerprint', fingerprint()])).status).toBe(0);
-    expect((await tenants(['list'])).out).toBe('No tenant has limits of its own.\n');
+    expect((await tenants(['list'])).out).toBe(`No tenant has limits of its own in ${url}.\n`);
   });
 
   it('leaves nothing of the day where the new limit is below what is used', async () => {
@@ -101,7 +103,7 @@ describe('An operator who gives one tenant limits of its own', () => {
   it('is told what is wrong, and nothing is changed', async () => {
     for (const [args, message] of [
       [['set', '--fingerprint', fingerprint()], 'needs --rps'],
-      [['set', '--fingerprint', 'abc', '--rps', '1'], '64 lower-case hex digits'],
+      [['set', '--fingerprint', 'abc', '--rps', '1'], '64 lower-case hex digits, or at least the first 12'],
       [['set', '--fingerprint', fingerprint(), '--rps', '0'], '--rps 0: is below 0.000001, allowed: a number'],
       [['set', '--rps', '1'], '--fingerprint, by --key-stdin or by --subject'],
       [['set', '--subject', 'mei', '--rps', '1'], 'needs the TIDB_MCP_OAUTH_USERINFO_URL'],
@@ -111,6 +113,6 @@ describe('An operator who gives one tenant limits of its own', () => {
       const { status, errors } = await tenants([...args], 'no credential at all');
       expect([status, errors]).toEqual([78, expect.stringContaining(message)]);
     }
-    expect((await tenants(['list'])).out).toBe('No tenant has limits of its own.\n');
+    expect((await tenants(['list'])).out).toBe(`No tenant has limits of its own in ${url}.\n`);
   });
 });

@@ -1,0 +1,145 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { fingerprintOf } from '../../src/auth/identify.js';
+import { DATABASE_KINDS, type ScratchDatabase } from '../support/control-databases.js';
+import { freePort } from '../support/free-port.js';
+
+const CLI = resolve('dist/cli.js');
+
+const folder = mkdtempSync(join(tmpdir(), 'tenant-command-'));
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** The built program in a folder of its own, as somebody calls it whose shell knows nothing of the servers but `url`. */
+async function tenants(
+  args: string[],
+  url?: string,
+  input = '',
+): Promise<{ status: unknown; out: string; errors: string }> {
+  const env = { PATH: process.env['PATH'], ...(url === undefined ? {} : { TIDB_MCP_CONTROL_DB_URL: url }) };
+  const child = spawn(process.execPath, [CLI, 'tenants', ...args], { env, cwd: folder });
+  let [out, errors] = ['', ''];
+  child.stdout.on('data', (data) => (out += data));
+  child.stderr.on('data', (data) => (errors += data));
+  child.stdin.on('error', () => undefined).end(input);
+  const status = await new Promise((ended) => child.on('close', ended));
+  return { status, out, errors };
+}
+
+/** `URL` without user, password and options, as answers name it. */
+function shown(url: string): string {
+  if (url.startsWith('sqlite:')) return url;
+  const { protocol, host, pathname } = new URL(url);
+  return `${protocol}//${host}${pathname}`;
+}
+
+const ALICE = `0123456789ab${'1'.repeat(52)}`;
+const BOB = `0123456789ab${'2'.repeat(52)}`;
+const CAROL = `abcdefabcdef${'3'.repeat(52)}`;
+const DAVE = `fedcba987654${'4'.repeat(52)}`;
+
+describe('An operator whose shell does not know the servers’ control database', () => {
+  it.each([
+    ['list', []],
+    ['show', ['--fingerprint', ALICE]],
+    ['set', ['--fingerprint', ALICE, '--rps', '1']],
+    ['clear', ['--fingerprint', ALICE]],
+  ])('is told so by %s, and no database is made', async (action, args) => {
+    const { status, out, errors } = await tenants([action, ...args]);
+    expect([status, out]).toEqual([1, '']);
+    expect(errors).toContain(`sqlite:${join(folder, 'data', 'control.db')} does not exist, and none was created`);
+    expect(errors).toContain("the servers' own TIDB_MCP_CONTROL_DB_URL, which is not set here");
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('is told so too where a file is named that is not there', async () => {
+    const { status, errors } = await tenants(['list'], 'sqlite:./elsewhere/control.db');
+    expect([status, errors]).toEqual([1, expect.stringMatching(/TIDB_MCP_CONTROL_DB_URL\.\n$/)]);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it.each(['list', 'set'])(
+    'learns from %s which database is away, without its password',
+    async (action) => {
+      const url = `mysql://admin:hunter2-hunter2@127.0.0.1:${await freePort()}/limits`;
+      const named = action === 'list' ? [] : ['--fingerprint', ALICE];
+      const { status, errors } = await tenants([action, ...named, ...(action === 'set' ? ['--rps', '1'] : [])], url);
+      const unchanged = action === 'set' ? '; nothing was changed' : '';
+      expect([status, errors]).toEqual([
+        1,
+        `The control database ${shown(url)} could not be used (ECONNREFUSED)${unchanged}.\n`,
+      ]);
+    },
+    20_000,
+  );
+});
+
+describe.each(DATABASE_KINDS)('An operator who names tenants kept in $title', ({ available, create }) => {
+  describe.skipIf(!available)('by what consoles and logs tell of them', () => {
+    let scratch: ScratchDatabase;
+    const run = (args: string[], input = '') => tenants(args, scratch.url, input);
+
+    beforeAll(async () => {
+      scratch = await create();
+      await scratch.query('SELECT 1');
+      await tenants(['set', '--fingerprint', ALICE, '--rps', '3'], scratch.url);
+      for (const day of ['2026-01-01', '2026-01-02'])
+        await scratch.query(`INSERT INTO quota_usage VALUES ('${CAROL}', '${day}', 5, 1)`);
+      await scratch.query(`INSERT INTO quota_usage VALUES ('${BOB}', '2026-01-01', 5, 1)`);
+      await scratch.query(`INSERT INTO proven_credential VALUES ('${'9'.repeat(64)}', '${DAVE}', 1, 1, 0, 1)`);
+    });
+    afterAll(async () => {
+      await scratch.drop();
+    });
+
+    it.each([
+      ['has limits of its own', ALICE, 13, 'rps 3'],
+      ['has called on two days', CAROL, 12, 'as everybody'],
+      ['is proven', DAVE, 12, 'as everybody'],
+    ])('may give the first digits of one that %s', async (_, whole, length, expected) => {
+      const { status, out } = await run(['show', '--fingerprint', whole.slice(0, length)]);
+      expect([status, out]).toEqual([0, expect.stringMatching(`^${whole}  ${expected}`)]);
+    });
+
+    it('is never guessed for where several or none begin so', async () => {
+      const several = await run(['set', '--fingerprint', ALICE.slice(0, 12), '--rps', '1']);
+      expect([several.status, several.errors]).toEqual([
+        78,
+        expect.stringMatching(/^2 fingerprints .* give more digits/),
+      ]);
+      const none = await run(['set', '--fingerprint', '000000000000', '--rps', '1']);
+      expect([none.status, none.errors]).toEqual([78, expect.stringContaining('begins with 000000000000')]);
+      const short = await run(['set', '--fingerprint', CAROL.slice(0, 11), '--rps', '1']);
+      expect([short.status, short.errors]).toEqual([78, expect.stringContaining('at least the first 12')]);
+    });
+
+    it('sets, by the whole fingerprint, what is for a tenant that nothing is known of, and learns where it is', async () => {
+      const whole = '7'.repeat(64);
+      const set = await run(['set', '--fingerprint', whole, '--rps', '2']);
+      expect([set.status, set.out]).toEqual([
+        0,
+        `${whole}  rps 2  burst default  daily-quota default\n` +
+          `Stored in ${shown(scratch.url)}: in force within one flush interval at the servers that use it.\n`,
+      ]);
+      const cleared = await run(['clear', '--fingerprint', whole.slice(0, 12)]);
+      expect([cleared.status, cleared.out]).toEqual([0, expect.stringContaining(shown(scratch.url))]);
+    });
+
+    it('sees what standard input was taken for, and whose digits those are', async () => {
+      const halves = { publicKey: 'SANDBOX1', privateKey: 'forgotten' };
+      for (const [input, taken, fingerprint] of [
+        ['SANDBOX1', 'an OAuth token', fingerprintOf({ kind: 'oauth', token: 'SANDBOX1' })],
+        ['SANDBOX1:forgotten', 'an API key', fingerprintOf({ kind: 'api-key', ...halves })],
+      ] as const) {
+        const { status, out } = await run(['set', '--key-stdin', '--rps', '1'], input);
+        expect(status).toBe(0);
+        expect(out).toMatch(`taken for ${taken}`);
+        expect(out).toMatch(`fingerprint ${fingerprint.slice(0, 12)}.\n`);
+      }
+    });
+  });
+});
