@@ -16,6 +16,7 @@ import { DatabaseError, errorCode } from './control-db/database-error.js';
 import { TenantLimitRepository } from './tenant-limits/tenant-limit.repository.js';
 import type { NamedTenantLimit, TenantLimit } from './tenant-limits/tenant-limits.js';
 import { TenantLimitsModule } from './tenant-limits/tenant-limits.module.js';
+import { isSubject } from './tidb-cloud/subject.js';
 
 const EXIT = { clean: 0, unavailable: 1, misused: 78 } as const;
 const CONNECT_MS = 10_000;
@@ -139,6 +140,7 @@ async function readNamed(options: Options, config: Config): Promise<Named> {
     throw new Misuse('Name the tenant by --fingerprint, by --key-stdin or by --subject, one of the three.');
   const { oauthUserinfoUrl } = config;
   if (subject !== undefined) {
+    if (!isSubject(subject)) throw new Misuse('--subject takes the sub itself, 1 to 255 characters.');
     if (oauthUserinfoUrl !== undefined) return { digits: subjectTenantOf(oauthUserinfoUrl, subject) };
     throw new Misuse('--subject needs the TIDB_MCP_OAUTH_USERINFO_URL of the servers.');
   }

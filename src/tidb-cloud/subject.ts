@@ -18,6 +18,11 @@ export type SubjectAnswer =
 /** OpenID Connect Core, section 2: a subject has at most so many characters. */
 const LONGEST_SUBJECT = 255;
 
+/** Whether a text can be somebody's subject. */
+export function isSubject(sub: unknown): sub is string {
+  return typeof sub === 'string' && sub.length > 0 && sub.length <= LONGEST_SUBJECT;
+}
+
 /**
  * Reads the answer to `GET userinfo` with the token. Only a 401 rejects: a 403 is about scopes, a redirect is not
  * followed, and everything else that names no subject says nothing about the token. Decision 0020.
@@ -34,6 +39,5 @@ export function readSubject(answer: HttpAnswer | HttpFailure, utcMs: number): Su
   const claims = readJson(body);
   if (typeof claims !== 'object' || claims === null) return { kind: 'unavailable', reason: 'body' };
   const { sub } = claims as { sub?: unknown };
-  const isSubject = typeof sub === 'string' && sub.length > 0 && sub.length <= LONGEST_SUBJECT;
-  return isSubject ? { kind: 'known', subject: sub } : { kind: 'unavailable', reason: 'no-subject' };
+  return isSubject(sub) ? { kind: 'known', subject: sub } : { kind: 'unavailable', reason: 'no-subject' };
 }

@@ -107,6 +107,7 @@ describe('An operator who gives one tenant limits of its own', () => {
       [['set', '--fingerprint', fingerprint(), '--rps', '0'], '--rps 0: is below 0.000001, allowed: a number'],
       [['set', '--rps', '1'], '--fingerprint, by --key-stdin or by --subject'],
       [['set', '--subject', 'mei', '--rps', '1'], 'needs the TIDB_MCP_OAUTH_USERINFO_URL'],
+      [['set', '--subject', '', '--rps', '1'], '--subject takes the sub itself'],
       [['set', '--key-stdin', '--rps', '1'], 'no credential'],
       [['list', '--rps', '1'], 'takes no --rps'],
     ] as const) {
