@@ -130,7 +130,7 @@ describe.skipIf(!hasChromium)(`The console in Chromium${SKIPPED_WITHOUT_CHROMIUM
     await page.goto(`${server.url}/console#token=${TOKEN}`);
     await state(page, 'live');
     await page.route('**/console/data', () => undefined);
-    await page.clock.runFor(10_600);
+    await page.clock.runFor(11_000);
     await state(page, 'stale');
     expect(await page.locator('#updated').innerText()).toMatch(/^Data from 1\d s ago$/);
   });

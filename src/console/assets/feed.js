@@ -2,7 +2,8 @@
 const EVERY_MS = 3000;
 /** Between tries while it can't be reached; twice as long each time. */
 const RETRY_MOST_MS = 24_000;
-const GIVE_UP_MS = 8000;
+/** An answer is waited for until after the last one has become old, so that this is said first. */
+const GIVE_UP_MS = 10_000;
 /** Data older than this is said to be old. */
 const STALE_MS = 10_000;
 
