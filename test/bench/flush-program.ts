@@ -7,6 +7,7 @@ import { QuotaRepository } from '../../src/quota/quota.repository.js';
 import { addDeltasSql } from '../../src/quota/quota-sql.js';
 import type { QuotaDelta } from '../../src/quota/quota-store.js';
 import { utcDayText } from '../../src/quota/utc-day.js';
+import { longestHoldMs } from '../support/longest-hold.js';
 import { AbstractSqliteQueryRunner } from 'typeorm/driver/sqlite-abstract/AbstractSqliteQueryRunner.js';
 import { BetterSqlite3QueryRunner } from 'typeorm/driver/better-sqlite3/BetterSqlite3QueryRunner.js';
 import { MysqlQueryRunner } from 'typeorm/driver/mysql/MysqlQueryRunner.js';
@@ -45,22 +46,6 @@ async function connected(url: string): Promise<ControlDatabaseService> {
   database.open();
   await ready;
   return database;
-}
-
-async function longestHoldMs(work: () => Promise<void>): Promise<number> {
-  let longestMs = 0;
-  let running = true;
-  let before = process.cpuUsage();
-  const probe = (): void => {
-    const { user, system } = process.cpuUsage(before);
-    longestMs = Math.max(longestMs, (user + system) / 1000);
-    before = process.cpuUsage();
-    if (running) setImmediate(probe);
-  };
-  setImmediate(probe);
-  await work();
-  running = false;
-  return longestMs;
 }
 
 Logger.overrideLogger(false);
