@@ -1,5 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { createMcpHandler } from '@modelcontextprotocol/server';
+import {
+  createMcpHandler,
+  isLegacyRequest,
+  type Server,
+  WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CONFIG, type Config } from '../config/config.js';
 import { AppError } from '../errors/app-error.js';
@@ -35,15 +40,11 @@ const BOTH_KINDS = 'application/json, text/event-stream';
 export class McpHttpAdapter {
   private readonly exchanges = new WeakMap<Request, Exchange>();
 
-  /** Keep-alive comments would be the first bytes of an answer whose status is still open. */
-  private readonly handler = createMcpHandler(
-    ({ requestInfo }) => {
-      const { readOnly } = this.config;
-      const callTool = this.callTool(this.exchangeOf(requestInfo));
-      return createMcpServer({ instructions: httpInstructions(readOnly), readOnly, callTool });
-    },
-    { keepAliveMs: 0 },
-  );
+  /** Serves the newer revisions; keep-alive comments would be the first bytes of an answer whose status is open. */
+  private readonly newer = createMcpHandler(({ requestInfo }) => this.serverOf(this.exchangeOf(requestInfo)), {
+    legacy: 'reject',
+    keepAliveMs: 0,
+  });
 
   constructor(
     @Inject(OperationRunner) private readonly runner: OperationRunner,
@@ -61,14 +62,39 @@ export class McpHttpAdapter {
     const { tenant, surface, origin, signal } = callerOf(request.raw);
     const exchange: Exchange = { caller: { tenant, surface, origin, signal }, rejection: undefined };
     const webRequest = toWebRequest(request);
+    const answer = await McpAnswer.of(await this.answer(webRequest, withoutSubscriptions(message), exchange));
+    if (exchange.rejection !== undefined) throw exchange.rejection;
+    answer.write(reply);
+  }
+
+  private async answer(webRequest: Request, parsedBody: unknown, exchange: Exchange): Promise<Response> {
+    if (await isLegacyRequest(webRequest, parsedBody)) return this.serveOlder(webRequest, parsedBody, exchange);
     this.exchanges.set(webRequest, exchange);
-    const answer = new McpAnswer(await this.handler.fetch(webRequest, { parsedBody: withoutSubscriptions(message) }));
-    await answer.begin();
-    if (exchange.rejection !== undefined) {
-      await answer.discard();
-      throw exchange.rejection;
+    return this.newer.fetch(webRequest, { parsedBody });
+  }
+
+  /**
+   * One exchange of an older revision, answered in JSON where the SDK's own fallback frames a stream of events, which
+   * nothing here needs and which cost more than the rest. Decision 0024.
+   */
+  private async serveOlder(webRequest: Request, parsedBody: unknown, exchange: Exchange): Promise<Response> {
+    const server = this.serverOf(exchange);
+    const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+    try {
+      await server.connect(transport);
+      return await transport.handleRequest(webRequest, { parsedBody });
+    } finally {
+      await server.close();
     }
-    await answer.write(reply);
+  }
+
+  private serverOf(exchange: Exchange): Server {
+    const { readOnly } = this.config;
+    return createMcpServer({
+      instructions: httpInstructions(readOnly),
+      readOnly,
+      callTool: this.callTool(exchange),
+    });
   }
 
   private exchangeOf(webRequest: Request | undefined): Exchange {

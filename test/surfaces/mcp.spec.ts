@@ -159,12 +159,14 @@ describe.each(['legacy', 'modern'] as const)('POST /mcp (%s revision)', (era) =>
     expect((await messageOf(await response)).result).toMatchObject({ structuredContent: { items: [] } });
   });
 
-  it('is never cached and never held back by a proxy', async () => {
+  it('is one piece of JSON, never cached and never held back by a proxy', async () => {
     const response = await callList(era);
     expect(response.headers.get('cache-control')).toBe('no-store, no-transform');
     expect(response.headers.get('x-accel-buffering')).toBe('no');
-    expect(response.headers.get('content-type')).toBe(era === 'modern' ? 'application/json' : 'text/event-stream');
-    await response.text();
+    expect(response.headers.get('content-type')).toBe('application/json');
+    const text = await response.text();
+    expect(response.headers.get('content-length')).toBe(String(Buffer.byteLength(text)));
+    expect(JSON.parse(text)).toMatchObject({ jsonrpc: '2.0', result: {} });
   });
 
   it('aborts the request to TiDB Cloud when the caller goes away', async () => {
