@@ -8,7 +8,7 @@ import { ERROR_CODES, type ErrorCode } from '../errors/error-code.js';
 import { REFUSED } from '../errors/refused.js';
 import { RefusalRenderer } from '../limits/refusal-renderer.js';
 import { rateLimitFields } from '../limits/rate-limit-fields.js';
-import { findRequestContext, type Refusal, type RequestContext } from '../request/request-context.js';
+import { acceptedIdentity, findRequestContext, type Refusal, type RequestContext } from '../request/request-context.js';
 import { EntryService } from './entry.service.js';
 import { pathText } from './http-request-context.js';
 import { NO_ROUTE } from './http-route.js';
@@ -96,8 +96,9 @@ export class AnswerService {
   }
 
   /** A refused tenant is told what it has left, as with every answer; a stranger has nothing of its own. */
-  private allowanceFields({ proven, identity }: RequestContext): Record<string, string> | undefined {
-    if (proven !== true || identity === undefined) return undefined;
+  private allowanceFields(context: RequestContext): Record<string, string> | undefined {
+    const identity = acceptedIdentity(context);
+    if (identity === undefined) return undefined;
     const fields = rateLimitFields(this.entry.allowance(identity));
     return fields && { 'ratelimit-policy': fields.policy, ratelimit: fields.state };
   }

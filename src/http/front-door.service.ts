@@ -7,7 +7,7 @@ import { isModernRevision } from '../errors/error-body.js';
 import { findRequestContext } from '../request/request-context.js';
 import { AnswerService } from './answer.service.js';
 import { EntryService } from './entry.service.js';
-import { pathText, surfaceOf } from './http-request-context.js';
+import { hostOf, pathText, surfaceOf } from './http-request-context.js';
 import { type HttpRoute, NO_ROUTE } from './http-route.js';
 import { OriginHostCheck } from './origin-host.js';
 import { ANSWER_HEADERS, isDocsFile } from './pages.js';
@@ -55,9 +55,10 @@ export class FrontDoorService {
    * free is let on.
    */
   refuseUnrouted(raw: IncomingMessage, response: ServerResponse): boolean {
-    const { host, origin } = raw.headers;
+    const { origin } = raw.headers;
     const surface = surfaceOf(pathText(raw.url ?? ''));
-    const mayBeFree = surface === 'other' || origin !== undefined || this.closing || !this.check.isHostAllowed(host);
+    const mayBeFree =
+      surface === 'other' || origin !== undefined || this.closing || !this.check.isHostAllowed(hostOf(raw));
     if (mayBeFree) return false;
     const context = this.entry.begin(raw, response, surface);
     const refusal = this.entry.admission.lookAhead(context);
@@ -87,11 +88,12 @@ export class FrontDoorService {
   private answersFree(request: FastifyRequest, reply: FastifyReply): boolean {
     const { headers, url = '', method } = request.raw;
     const path = pathText(url);
+    const host = hostOf(request.raw);
     const isHealth = path.startsWith('/health/');
-    if (!isHealth && !this.check.isHostAllowed(headers.host)) {
+    if (!isHealth && !this.check.isHostAllowed(host)) {
       return this.say(new AppError('FORBIDDEN', UNKNOWN_HOST), request, reply);
     }
-    const verdict = this.check.judgeOrigin(headers.origin, headers.host);
+    const verdict = this.check.judgeOrigin(headers.origin, host);
     if (verdict === 'forbidden') {
       return this.say(new AppError('FORBIDDEN', 'Pages of this Origin may not call this server.'), request, reply);
     }

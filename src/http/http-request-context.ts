@@ -4,13 +4,19 @@ import type { Identity, TenantContext } from '../request/credential.js';
 import type { AdmissionStage, ClientAddress, Refusal, RequestContext, Taken } from '../request/request-context.js';
 
 /** RFC 9112: a request to a proxy names the whole URL; what stands before its path is none of it. */
-const ABSOLUTE_FORM = /^https?:\/\/[^/?#]*/i;
+const ABSOLUTE_FORM = /^https?:\/\/([^/?#]*)/i;
 
 /** The path's text: what stands before the query. It decides the shape of an answer, never its price. */
 export function pathText(url: string): string {
   const path = url.startsWith('/') ? url : url.replace(ABSOLUTE_FORM, '');
   const query = path.indexOf('?');
   return query < 0 ? path : path.slice(0, query);
+}
+
+/** The host that a request is for: a whole URL's comes before what `Host` says (RFC 9112, 3.2.2). */
+export function hostOf({ url = '/', headers }: Pick<IncomingMessage, 'url' | 'headers'>): string | undefined {
+  const authority = url.startsWith('/') ? undefined : ABSOLUTE_FORM.exec(url)?.[1];
+  return authority ?? headers.host;
 }
 
 /** The surface of a path's text. Contract: "Refusals". */

@@ -9,9 +9,10 @@ function toldTenant(limit: Limit, proven: boolean): string | null | undefined {
   const told: (string | null)[] = [];
   const metrics = { countRefusal: () => undefined } as unknown as MetricsService;
   const telemetry = { refused: (_limit: Limit, _surface: string, tenant: string | null) => told.push(tenant) };
-  const context = { surface: 'v1', proven, identity: { tenant: 'subject' } } as unknown as RequestContext;
+  const refusal = { limit, retryAfterSeconds: 1 };
+  const context = { surface: 'v1', proven, identity: { tenant: 'subject' }, refusal } as unknown as RequestContext;
   const report = new RefusalReportService(metrics, telemetry as unknown as TelemetryService);
-  report.refused(context, { limit, retryAfterSeconds: 1 });
+  report.refused(context, refusal);
   return told[0];
 }
 

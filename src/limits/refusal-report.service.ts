@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Surface } from '../errors/error-body.js';
 import { MetricsService } from '../observability/metrics.service.js';
 import { TelemetryService } from '../observability/telemetry.service.js';
-import type { Limit, Refusal, RequestContext } from '../request/request-context.js';
+import { acceptedIdentity, type Limit, type Refusal, type RequestContext } from '../request/request-context.js';
 
 /** Counts and tells what the layers turned away: exactly in the metrics, sampled under a flood in the telemetry. */
 @Injectable()
@@ -14,10 +14,7 @@ export class RefusalReportService {
 
   refused(context: RequestContext, refusal: Refusal): void {
     this.metrics.countRefusal(refusal.limit, context.surface);
-    // At these two layers the credential was accepted, if only at this very door.
-    const isAccepted = context.proven === true || refusal.limit === 'quota' || refusal.limit === 'tenant';
-    const tenant = isAccepted ? context.identity?.tenant : undefined;
-    this.telemetry.refused(refusal.limit, context.surface, tenant ?? null);
+    this.telemetry.refused(refusal.limit, context.surface, acceptedIdentity(context)?.tenant ?? null);
   }
 
   /** A layer that is only watched let a request through that it would have refused: that is counted, and no event. */

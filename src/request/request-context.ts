@@ -90,3 +90,12 @@ export function requestContext(raw: IncomingMessage): RequestContext {
   if (context === undefined) throw new Error('The request context was read before it was filled.');
   return context;
 }
+
+/**
+ * The identity of a refused request whose credential is an accepted one: it was when the layers were asked, or it was
+ * accepted at this very door, after which only the tenant's own two layers can refuse.
+ */
+export function acceptedIdentity({ proven, identity, refusal }: RequestContext): Identity | undefined {
+  const isAccepted = proven === true || refusal?.limit === 'quota' || refusal?.limit === 'tenant';
+  return isAccepted ? identity : undefined;
+}

@@ -124,6 +124,7 @@ describe('The daily quota', () => {
     const before = server.sandbox.requests.length;
     const refused = await ask(`${server.url}/v1/regions`, bearer(key()));
     expect([refused.status, refused.json().limit]).toEqual([429, 'quota']);
+    expect(refused.headers.get('ratelimit')).toMatch(/^"tenant";r=\d+;t=\d+, "quota";r=0;t=\d+$/);
     expect(server.sandbox.requests.slice(before).every(({ path }) => path.endsWith('/clusters'))).toBe(true);
     const again = await ask(`${server.url}/v1/regions`, bearer(key()));
     expect(again.json().limit).toBe('quota');

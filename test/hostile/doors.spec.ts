@@ -146,6 +146,13 @@ describe('A request for a host that is not listed', () => {
       expect(answer.body).not.toMatch(/localhost|127\.0\.0\.1|example\.com/);
     },
   );
+
+  it('is refused too where the whole URL names it, whatever Host says', async () => {
+    const text = requestText('GET http://mcp.example.com/v1/capabilities', { host: '127.0.0.1' });
+    expect((await sendRaw(server.port, [text])).status).toBe(403);
+    const listed = requestText('GET http://127.0.0.1/v1/capabilities', { host: 'mcp.example.com' });
+    expect((await sendRaw(server.port, [listed])).status).toBe(401);
+  });
 });
 
 describe('A request that names two hosts', () => {
