@@ -26,17 +26,17 @@ export class McpAnswer {
    */
   write(reply: FastifyReply): void {
     if (this.response.status >= 400) this.throwOurs();
-    const body = Buffer.from(this.text, 'utf8');
     const type = this.response.headers.get('content-type');
     reply.hijack();
     reply.raw.writeHead(this.response.status, {
       ...(reply.getHeaders() as Record<string, string>),
       ...(type === null ? {} : { 'content-type': type }),
-      'content-length': body.length,
+      'content-length': Buffer.byteLength(this.text),
       'cache-control': 'no-store, no-transform',
       'x-accel-buffering': 'no',
     });
-    reply.raw.end(body);
+    // As text, so that it leaves in one piece with its head.
+    reply.raw.end(this.text);
   }
 
   /** Errors of the protocol pass as the SDK words them, with their codes; the others are written as all of ours. */

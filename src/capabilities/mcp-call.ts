@@ -23,7 +23,7 @@ export function runTool(
   return async (operation, args, context) => {
     try {
       const consent = consentOf(context);
-      const caller = { ...callerOf(context), ...(consent === undefined ? {} : { consent }) };
+      const caller = consent === undefined ? callerOf(context) : withConsent(callerOf(context), consent);
       return { result: toolResult(operation, await runner.run(operation, caller, args)) };
     } catch (error) {
       if (error instanceof ConsentNeeded) return { result: askForConsent(error.question, args) };
@@ -31,4 +31,8 @@ export function runTool(
       return { result: toolFailure(error), error };
     }
   };
+}
+
+function withConsent({ tenant, surface, origin, signal }: Caller, consent: NonNullable<Caller['consent']>): Caller {
+  return { tenant, surface, ...(origin === undefined ? {} : { origin }), signal, consent };
 }

@@ -14,16 +14,29 @@ import { McpAnswer } from './mcp-answer.adapter.js';
 import { httpInstructions } from './mcp-instructions.js';
 import { runTool } from './mcp-call.js';
 import { withQuotaNotice } from './mcp-quota-notice.js';
-import { type CallTool, createMcpServer } from './mcp-server.js';
+import { type CallTool, createMcpServer, type McpServerParts } from './mcp-server.js';
 import { withoutSubscriptions, withoutSubscriptionsHeader } from './mcp-subscriptions.js';
 import { OperationRunner } from './operation-runner.service.js';
 import type { Caller } from './operation.js';
 
-/** One `POST /mcp`: who calls, and the one failure that must become an HTTP status. */
-interface Exchange {
-  readonly caller: Caller;
+/**
+ * One `POST /mcp`: who calls, and the one failure that must become an HTTP status. To the SDK it is the web request, of
+ * which it reads no more than this where the parsed body is handed to it; a whole `Request` brings an abort signal and a
+ * URL, and costs several times as much.
+ */
+class Exchange implements Pick<Request, 'method' | 'headers'> {
+  readonly method = 'POST';
   /** TiDB Cloud rejected the credential in a tool: the client has to sign in again, which a tool error does not say. */
-  rejection: AppError | undefined;
+  rejection: AppError | undefined = undefined;
+
+  constructor(
+    readonly headers: Headers,
+    readonly caller: Caller,
+  ) {}
+
+  get webRequest(): Request {
+    return this as unknown as Request;
+  }
 }
 
 /** The headers that the SDK reads; no other one, and so no credential, reaches it. */
@@ -38,69 +51,56 @@ const BOTH_KINDS = 'application/json, text/event-stream';
  */
 @Injectable()
 export class McpHttpAdapter {
-  private readonly exchanges = new WeakMap<Request, Exchange>();
-
   /** Serves the newer revisions; keep-alive comments would be the first bytes of an answer whose status is open. */
-  private readonly newer = createMcpHandler(({ requestInfo }) => this.serverOf(this.exchangeOf(requestInfo)), {
+  private readonly newer = createMcpHandler(({ requestInfo }) => this.serverOf(exchangeOf(requestInfo)), {
     legacy: 'reject',
     keepAliveMs: 0,
   });
+  private readonly says: Pick<McpServerParts, 'instructions' | 'readOnly'>;
 
   constructor(
     @Inject(OperationRunner) private readonly runner: OperationRunner,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'readOnly'>,
+    @Inject(CONFIG) { readOnly }: Pick<Config, 'readOnly'>,
     @Inject(QuotaService) private readonly quota: Pick<QuotaService, 'status'>,
-  ) {}
+  ) {
+    this.says = { instructions: httpInstructions(readOnly), readOnly };
+  }
 
   /**
    * Serves one admitted and authenticated request whose body is read.
    * @throws AppError for every answer that is an error of HTTP; nothing is written then
    */
   async serve(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const message = readMessage(request.body);
-    // A plain object, since a tool call makes another one of it.
-    const { tenant, surface, origin, signal } = callerOf(request.raw);
-    const exchange: Exchange = { caller: { tenant, surface, origin, signal }, rejection: undefined };
-    const webRequest = toWebRequest(request);
-    const answer = await McpAnswer.of(await this.answer(webRequest, withoutSubscriptions(message), exchange));
+    const message = withoutSubscriptions(readMessage(request.body));
+    const exchange = new Exchange(passedHeaders(request), callerOf(request.raw));
+    const answer = await McpAnswer.of(await this.answer(exchange, message));
     if (exchange.rejection !== undefined) throw exchange.rejection;
     answer.write(reply);
   }
 
-  private async answer(webRequest: Request, parsedBody: unknown, exchange: Exchange): Promise<Response> {
-    if (await isLegacyRequest(webRequest, parsedBody)) return this.serveOlder(webRequest, parsedBody, exchange);
-    this.exchanges.set(webRequest, exchange);
+  private async answer(exchange: Exchange, parsedBody: unknown): Promise<Response> {
+    const { webRequest } = exchange;
+    if (await isLegacyRequest(webRequest, parsedBody)) return this.serveOlder(exchange, parsedBody);
     return this.newer.fetch(webRequest, { parsedBody });
   }
 
   /**
    * One exchange of an older revision, answered in JSON where the SDK's own fallback frames a stream of events, which
-   * nothing here needs and which cost more than the rest. Decision 0024.
+   * nothing here needs and which costs more than the rest. Decision 0024.
    */
-  private async serveOlder(webRequest: Request, parsedBody: unknown, exchange: Exchange): Promise<Response> {
+  private async serveOlder(exchange: Exchange, parsedBody: unknown): Promise<Response> {
     const server = this.serverOf(exchange);
     const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
     try {
       await server.connect(transport);
-      return await transport.handleRequest(webRequest, { parsedBody });
+      return await transport.handleRequest(exchange.webRequest, { parsedBody });
     } finally {
       await server.close();
     }
   }
 
   private serverOf(exchange: Exchange): Server {
-    const { readOnly } = this.config;
-    return createMcpServer({
-      instructions: httpInstructions(readOnly),
-      readOnly,
-      callTool: this.callTool(exchange),
-    });
-  }
-
-  private exchangeOf(webRequest: Request | undefined): Exchange {
-    const exchange = webRequest === undefined ? undefined : this.exchanges.get(webRequest);
-    if (exchange === undefined) throw new Error('The MCP SDK served a request that was not handed to it.');
-    return exchange;
+    return createMcpServer({ ...this.says, callTool: this.callTool(exchange) });
   }
 
   private callTool(exchange: Exchange): CallTool {
@@ -111,6 +111,11 @@ export class McpHttpAdapter {
       return withQuotaNotice(result, this.quota.status(exchange.caller.tenant.identity.tenant));
     };
   }
+}
+
+function exchangeOf(webRequest: Request | undefined): Exchange {
+  if (webRequest instanceof Exchange) return webRequest;
+  throw new Error('The MCP SDK served a request that was not handed to it.');
 }
 
 function readMessage(body: unknown): unknown {
@@ -126,7 +131,7 @@ function readMessage(body: unknown): unknown {
   return body;
 }
 
-function toWebRequest({ headers }: FastifyRequest): Request {
+function passedHeaders({ headers }: FastifyRequest): Headers {
   // The body interceptor has checked the content type; whoever takes anything takes what the SDK answers.
   const { accept } = headers;
   const passed: [string, string][] = [
@@ -139,5 +144,5 @@ function toWebRequest({ headers }: FastifyRequest): Request {
   }
   const method = headers['mcp-method'];
   if (typeof method === 'string') passed.push(['mcp-method', withoutSubscriptionsHeader(method)]);
-  return new Request('http://mcp.invalid/mcp', { method: 'POST', headers: passed });
+  return new Headers(passed);
 }
