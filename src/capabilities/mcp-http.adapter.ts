@@ -86,17 +86,14 @@ export class McpHttpAdapter {
 
   /**
    * One exchange of an older revision, answered in JSON where the SDK's own fallback frames a stream of events, which
-   * nothing here needs and which costs more than the rest. Decision 0024.
+   * nothing here needs and which costs more than the rest. Once it is answered nothing is open that a close would end.
+   * Decision 0024.
    */
   private async serveOlder(exchange: Exchange, parsedBody: unknown): Promise<Response> {
     const server = this.serverOf(exchange);
     const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
-    try {
-      await server.connect(transport);
-      return await transport.handleRequest(exchange.webRequest, { parsedBody });
-    } finally {
-      await server.close();
-    }
+    await server.connect(transport);
+    return transport.handleRequest(exchange.webRequest, { parsedBody });
   }
 
   private serverOf(exchange: Exchange): Server {
