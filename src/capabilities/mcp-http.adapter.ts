@@ -70,8 +70,8 @@ export class McpHttpAdapter {
    * Serves one admitted and authenticated request whose body is read.
    * @throws AppError for every answer that is an error of HTTP; nothing is written then
    */
-  async serve(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const message = withoutSubscriptions(readMessage(request.body));
+  async serve(request: FastifyRequest, reply: FastifyReply, body: unknown): Promise<void> {
+    const message = withoutSubscriptions(readMessage(body));
     const exchange = new Exchange(passedHeaders(request), callerOf(request.raw));
     const answer = await McpAnswer.of(await this.answer(exchange, message));
     if (exchange.rejection !== undefined) throw exchange.rejection;
@@ -129,7 +129,7 @@ function readMessage(body: unknown): unknown {
 }
 
 function passedHeaders({ headers }: FastifyRequest): Headers {
-  // The body interceptor has checked the content type; whoever takes anything takes what the SDK answers.
+  // The body pipe has checked the content type; whoever takes anything takes what the SDK answers.
   const { accept } = headers;
   const passed: [string, string][] = [
     ['content-type', 'application/json'],

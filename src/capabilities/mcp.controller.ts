@@ -1,7 +1,7 @@
-import { Controller, Inject, Post, Req, Res, UseInterceptors } from '@nestjs/common';
+import { Controller, Inject, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Call } from '../request/route.decorator.js';
-import { BodyInterceptor } from './body.interceptor.js';
+import { ReadBody } from './body.pipe.js';
 import { DocumentsMcp } from './documents-mcp.decorator.js';
 import { McpHttpAdapter } from './mcp-http.adapter.js';
 
@@ -12,9 +12,8 @@ export class McpController {
 
   @Post('mcp')
   @Call()
-  @UseInterceptors(BodyInterceptor)
   @DocumentsMcp()
-  serve(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    return this.adapter.serve(request, reply);
+  serve(@Req() request: FastifyRequest, @Res() reply: FastifyReply, @ReadBody() body: unknown): Promise<void> {
+    return this.adapter.serve(request, reply, body);
   }
 }

@@ -1,4 +1,4 @@
-import { applyDecorators, Header, HttpCode, RequestMapping, RequestMethod, UseInterceptors } from '@nestjs/common';
+import { applyDecorators, Header, HttpCode, RequestMapping, RequestMethod } from '@nestjs/common';
 import { RouteSchema } from '@nestjs/platform-fastify';
 import {
   ApiBody,
@@ -10,7 +10,6 @@ import {
   ApiSecurity,
 } from '@nestjs/swagger';
 import { Call } from '../request/route.decorator.js';
-import { BodyInterceptor } from './body.interceptor.js';
 import { toJsonSchema } from './json-schema.js';
 import { SHARED_RESPONSES, type SharedResponse } from './openapi-responses.js';
 import { REQUEST_BODIES } from './openapi-confirmations.js';
@@ -60,7 +59,7 @@ export function ServesOperation(operation: Operation): MethodDecorator {
       description: operation.description,
       tags: [route.tag],
     }),
-    ...(route.method === 'POST' ? [UseInterceptors(BodyInterceptor), body(operation)] : parameters(operation)),
+    ...(route.method === 'POST' ? [body(operation)] : parameters(operation)),
     ApiResponse(result(operation)),
     ...errors.map(sharedResponse),
     ...SECURITY_SCHEMES.map((scheme) => ApiSecurity(scheme)),

@@ -1,6 +1,7 @@
 import { Controller, Inject, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
+import { ReadBody } from './body.pipe.js';
 import { callerOf } from './caller-of.js';
 import { OperationRunner } from './operation-runner.service.js';
 import type { Operation } from './operation.js';
@@ -65,20 +66,21 @@ export class V1Controller {
   }
 
   @ServesOperation(preflightOperation)
-  preflight(@Req() request: FastifyRequest) {
-    return this.serve(preflightOperation, request);
+  preflight(@Req() request: FastifyRequest, @ReadBody() body: unknown) {
+    return this.serve(preflightOperation, request, body);
   }
 
   @ServesOperation(confirmOperation)
-  confirm(@Req() request: FastifyRequest) {
-    return this.serve(confirmOperation, request);
+  confirm(@Req() request: FastifyRequest, @ReadBody() body: unknown) {
+    return this.serve(confirmOperation, request, body);
   }
 
   private serve<I extends z.ZodObject, O extends z.ZodObject>(
     operation: Operation<I, O>,
     request: FastifyRequest,
+    body?: unknown,
   ): Promise<z.output<O>> {
-    const raw = this.inputOf(operation).read(request.params, request.query, request.body);
+    const raw = this.inputOf(operation).read(request.params, request.query, body);
     return this.runner.run(operation, callerOf(request.raw), raw);
   }
 
