@@ -16,7 +16,7 @@ export type Settled = (event: Waiting, arrived: boolean, reason?: string) => voi
 /** Events a batch: small enough that a pipe with an awake reader takes it at once. */
 const BATCH = 512;
 /** How long the first event of a batch waits for company: each write is a call to the system. */
-const LINGER_MS = 5;
+const LINGER_MS = 20;
 
 /**
  * Moves events from a bounded queue to the sink, one batch at a time and never within the caller's turn, so that a slow

@@ -106,6 +106,11 @@ async function run(order: LoadOrder): Promise<LoadResult> {
   let left = count;
   let answers = 0;
   let busy = open.length;
+  // Never asleep: waking this process up would be the server's work, and a peer across a network needs none.
+  const stayAwake = (): void => {
+    if (busy > 0) setImmediate(stayAwake);
+  };
+  stayAwake();
   await new Promise<void>((resolve) => {
     const send = (line: Line): void => {
       if (left === 0 || performance.now() - startedMs >= forMs) {

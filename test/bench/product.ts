@@ -31,9 +31,13 @@ export function forgetUpstream(): void {
   upstream = undefined;
 }
 
-/** Makes one call with a credential, so that it is proven; answers what came back. */
+/** What a bare server's answer would not have by itself. */
+const OWN_HEADERS = ['cache-control', 'x-content-type-options', 'ratelimit-policy', 'ratelimit'];
+
+/** Makes one call with a credential, so that it is proven; answers what came back, with the headers of our own. */
 export async function prove({ port }: Server, authorization: string, headers: Record<string, string> = {}) {
   const response = await fetch(`http://127.0.0.1:${port}/v1/capabilities`, { headers: { authorization, ...headers } });
   if (response.status !== 200) throw new Error(`A tenant could not prove itself: ${response.status}.`);
-  return { text: await response.text() };
+  const own = OWN_HEADERS.map((name) => [name, response.headers.get(name) ?? ''] as const);
+  return { text: await response.text(), headers: Object.fromEntries(own) };
 }

@@ -17,6 +17,8 @@ const environment = Object.fromEntries(
   [...(textsOf(image, 'ENV')[0] ?? '').matchAll(/(\w+)=(\S+)/g)].map(([, name = '', value = '']) => [name, value]),
 );
 
+const entrypoint = JSON.parse(textsOf(image, 'ENTRYPOINT')[0] ?? '') as string[];
+
 describe('docker/Dockerfile', () => {
   it('takes every stage from one Node.js 24 image, and the last one brings nothing for development', () => {
     expect(dockerFile('Dockerfile')).toMatch(/^ARG NODE_IMAGE=node:24-/m);
@@ -28,7 +30,7 @@ describe('docker/Dockerfile', () => {
   });
 
   it('starts the server itself, so that signals reach it, as a user that is not root', () => {
-    expect(JSON.parse(textsOf(image, 'ENTRYPOINT')[0] ?? '')).toEqual(['node', '/app/dist/cli.js']);
+    expect(entrypoint).toEqual(['node', '--min-semi-space-size=16', '/app/dist/cli.js']);
     expect(JSON.parse(textsOf(image, 'CMD')[0] ?? '')).toEqual(['serve']);
     expect(textsOf(image, 'USER')).toEqual(['1000:1000']);
     expect(textsOf(image, 'STOPSIGNAL')).toEqual(['SIGTERM']);
@@ -114,7 +116,8 @@ describe.skipIf(!can)(`the Dockerfile's commands in a clean folder${note}`, () =
       HOME: '/nonexistent',
     };
     const before = listing();
-    const command = [process.execPath, join(root, 'app/dist/cli.js'), 'serve'] as const;
+    const [, ...flags] = entrypoint.slice(0, -1);
+    const command = [process.execPath, ...flags, join(root, 'app/dist/cli.js'), 'serve'] as const;
     server = start({ name: 'server', folder, port, env, cwd: join(root, 'app'), uid: 1000, command: [...command] });
     await untilAnswers(server, '/health/ready');
     const ready = (await (await fetch(`http://127.0.0.1:${port}/health/ready`)).json()) as {

@@ -5,7 +5,7 @@ import { prove, startProduct, tenant } from '../product.js';
 import type { Section } from '../report.js';
 import { UNLIMITED } from '../unlimited.js';
 
-const BARE = 'bare Nest + Fastify, same object';
+const BARE = 'bare Nest + Fastify, same bytes';
 
 /** Target 2: what an admitted call costs, against a bare Nest route that answers the same bytes. */
 export async function admitted(effort: Effort): Promise<Section> {
@@ -20,13 +20,15 @@ export async function admitted(effort: Effort): Promise<Section> {
 
 async function contenders(): Promise<Contender[]> {
   const product = await startProduct(UNLIMITED);
-  const { text: BODY } = await prove(product, tenant(0));
-  const base = (file: string, GUARD = 'none') => startServer({ file: `servers/${file}.js`, env: { BODY, GUARD } });
+  const { text: BODY, headers } = await prove(product, tenant(0));
+  const env = { BODY, HEADERS: JSON.stringify(headers) };
+  const base = (file: string, GUARD = 'none') => startServer({ file: `servers/${file}.js`, env: { ...env, GUARD } });
   const request = (path = '/v1/capabilities') => requestText(`GET ${path}`, { authorization: tenant(0) });
   const nest = await base('nest');
   return [
     { name: BARE, server: nest, request: request() },
     { name: 'product: GET /v1/capabilities', server: product, request: request() },
+    { name: 'bare Nest + Fastify, same body, one header', server: nest, request: request('/v1/body') },
     { name: 'bare Nest + Fastify, prebuilt text', server: nest, request: request('/v1/prebuilt') },
     { name: 'bare node:http, prebuilt text', server: await base('node-http'), request: request() },
     { name: 'bare Fastify, same object', server: await base('fastify'), request: request() },

@@ -7,6 +7,9 @@ export const BODY = process.env['BODY'] ?? '{}';
 /** The media type of those bytes. */
 export const CONTENT_TYPE = process.env['CONTENT_TYPE'] ?? 'application/json';
 
+/** The headers of the product's answer that no framework adds by itself, by name. */
+export const HEADERS = JSON.parse(process.env['HEADERS'] ?? '{"cache-control":"no-store"}') as Record<string, string>;
+
 /** Whether this baseline refuses everything (429) or serves everything. */
 export const REFUSES = process.env['MODE'] === 'refuse';
 

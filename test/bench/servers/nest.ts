@@ -1,6 +1,7 @@
 // Nest on Fastify with nothing around: GUARD=none, or a stock guard in front (throttler, rate-limiter-flexible).
 import 'reflect-metadata';
 import {
+  applyDecorators,
   type CanActivate,
   Controller,
   type ExecutionContext,
@@ -15,15 +16,21 @@ import { APP_GUARD, NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { ThrottlerGuard, ThrottlerModule } from '@nestjs/throttler';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
-import { BODY, LAYERS, LIMIT, PORT, REFUSES, WINDOW_MS } from './environment.js';
+import { BODY, HEADERS, LAYERS, LIMIT, PORT, REFUSES, WINDOW_MS } from './environment.js';
 
 const report = REFUSES ? {} : (JSON.parse(BODY) as object);
 
 @Controller('v1')
 class CapabilitiesController {
   @Get('capabilities')
-  @Header('Cache-Control', 'no-store')
+  @applyDecorators(...Object.entries(HEADERS).map(([name, value]) => Header(name, value)))
   capabilities(): object {
+    return report;
+  }
+
+  @Get('body')
+  @Header('Cache-Control', 'no-store')
+  body(): object {
     return report;
   }
 
