@@ -77,17 +77,24 @@ export class Identifier {
 
   /** Knows an accepted credential again, until it is dropped. Shared tokens are told by their match alone. */
   accept(identity: Identity): void {
-    if (identity.kind !== 'shared') this.accepted.set(textOf(identity), identity);
+    if (identity.kind === 'shared') return;
+    this.drop(identity);
+    this.accepted.set(textOf(identity), identity);
+    if (identity instanceof PresentedIdentity) identity.isKnown = true;
   }
 
   /** Whether the identity's credential was accepted and has not been dropped since. */
   isAccepted(identity: Identity): boolean {
+    if (identity instanceof PresentedIdentity && identity.isKnown) return true;
     return identity.kind !== 'shared' && this.accepted.has(textOf(identity));
   }
 
   /** Lets go of a credential that is no longer proven. */
   drop(identity: Identity): void {
-    if (identity.kind !== 'shared') this.accepted.delete(textOf(identity));
+    if (identity.kind === 'shared') return;
+    const known = this.accepted.get(textOf(identity));
+    if (known instanceof PresentedIdentity) known.isKnown = false;
+    this.accepted.delete(textOf(identity));
   }
 
   /**
@@ -125,6 +132,8 @@ export class Identifier {
 
 /** An identity whose fingerprint is taken once somebody asks for it, which for most of a scanner's nobody does. */
 class PresentedIdentity implements Identity {
+  /** Whether this very object is the one that stands for its credential among the accepted ones, which spares a search. */
+  isKnown = false;
   private taken: string | undefined = undefined;
 
   constructor(
