@@ -48,6 +48,8 @@ describe('the URL of the control database', () => {
       tls: undefined,
     });
     expect(optionsOf('postgresql://[::1]:6000/x')).toMatchObject({ dialect: 'postgres', host: '::1', port: 6000 });
+    expect(optionsOf('postgres://%2Fvar%2Frun/x')).toMatchObject({ host: '/var/run' });
+    expect(optionsOf('mysql://control_db.local./x')).toMatchObject({ host: 'control_db.local.' });
     expect(optionsOf('postgres://h/x')).toMatchObject({ port: 5432, user: undefined, password: undefined });
   });
 
@@ -79,6 +81,11 @@ describe('the URL of the control database', () => {
     ['sqlite:http://h/x', 'names a URL'],
     ['sqlite:./x?mode=ro', 'takes none'],
     ['sqlite:./data/', 'names a folder'],
+    ['sqlite:..', 'names a folder'],
+    ['sqlite:  ', 'names a file of blanks'],
+    ['mysql://*/x', 'neither a name nor an address'],
+    ['postgres://a,b/x', 'neither a name nor an address'],
+    ['postgres://h:0/x', 'has port 0'],
     ['mysql:///x', 'names no host'],
     ['mysql://h', 'names no database'],
     ['mysql://h/', 'names no database'],

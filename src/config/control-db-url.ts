@@ -68,7 +68,8 @@ function parseSqlite(path: string): SqliteOptions {
   }
   if (/^[a-z][a-z0-9+.-]+:/i.test(path)) throw new UnusableUrl('names a URL where a file is expected');
   if (/[?#\0]/.test(path)) throw new UnusableUrl('has options behind the file, and a file takes none');
-  if (path.endsWith('/')) throw new UnusableUrl('names a folder, not a file');
+  if (path.trim() === '') throw new UnusableUrl('names a file of blanks');
+  if (/(^|\/)\.{0,2}$/.test(path)) throw new UnusableUrl('names a folder, not a file');
   return { dialect: 'sqlite', path: path.replace(/^\/+/, '/') };
 }
 
@@ -129,6 +130,8 @@ function parseServer(url: URL, scheme: keyof typeof SERVERS): ServerOptions {
   if (database === undefined) throw new UnusableUrl(`names no database (${scheme}//user:password@host/database)`);
   if (database.includes('/')) throw new UnusableUrl('has more than one path segment (write / in a password as %2F)');
   const host = decoded(url.hostname.replace(/^\[(.*)\]$/, '$1'), 'host') ?? '';
+  if (!/^[\p{L}\p{N}_.:/-]+$/u.test(host)) throw new UnusableUrl('names a host that is neither a name nor an address');
+  if (url.port !== '' && Number(url.port) === 0) throw new UnusableUrl('has port 0, where nothing can be reached');
   const tls = parseTls(url.searchParams);
   // The MySQL driver checks the certificate of an address against the name "localhost", which would be no check at all.
   if (dialect === 'mysql' && tls?.verify === true && isIP(host) !== 0) {

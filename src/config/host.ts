@@ -9,9 +9,15 @@ const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9a-z]{1,128}$/;
 /** Scheme and authority, and nothing behind them. */
 const ORIGIN = /^([a-z][a-z0-9+.-]*):\/\/([^/?#@\s]+)$/i;
 
-/** Whether a text is an address (IPv6 without brackets) or a host name; digits and dots alone must be an address. */
+/** What ends in a number is an address to whoever reads it (WHATWG URL, "ends in a number"), `0x7f` too. */
+const ENDS_IN_NUMBER = /(^|\.)(\d+|0x[0-9a-f]*)$/i;
+
+/** Schemes without pages, or whose pages send `Origin: null`. */
+const WITHOUT_ORIGIN = /^(about|blob|data|file|filesystem|ftp|javascript|mailto|view-source|wss?):/i;
+
+/** Whether a text is an address (IPv6 without brackets) or a host name; what ends in a number must be an address. */
 export function isHost(text: string): boolean {
-  return (isIP(text) !== 0 && !text.includes('%')) || (HOST_NAME.test(text) && !/(^|\.)\d+$/.test(text));
+  return (isIP(text) !== 0 && !text.includes('%')) || (HOST_NAME.test(text) && !ENDS_IN_NUMBER.test(text));
 }
 
 /** Whether a lower-case text can be a header's name. */
@@ -28,12 +34,18 @@ export function readHostEntry(text: string): string | undefined {
   if (isIPv6(text)) return readHostEntry(`[${text}]`);
   const parts = /^(\[[^\]]+\]|[^:[\]]+)(?::(\d{1,5}))?$/.exec(text);
   const name = parts?.[1];
-  if (name === undefined || Number(parts?.[2] ?? 0) > 65_535) return undefined;
+  const port = Number(parts?.[2] ?? 1);
+  if (name === undefined || port < 1 || port > 65_535) return undefined;
   const bare = name.startsWith('[') ? name.slice(1, -1) : name;
   if (!isHost(bare) || (name.startsWith('[') && !isIPv6(bare))) return undefined;
   // A client writes an IPv6 host in its shortest form, whatever form the operator chose.
   const canonical = name.startsWith('[') ? new URL(`http://${name}`).hostname : bare.toLowerCase();
-  return parts?.[2] === undefined ? canonical : `${canonical}:${Number(parts[2])}`;
+  return parts?.[2] === undefined ? canonical : `${canonical}:${port}`;
+}
+
+/** Whether a text has a scheme that browsers send no origin of. */
+export function isWithoutOrigin(text: string): boolean {
+  return WITHOUT_ORIGIN.test(text);
 }
 
 /**

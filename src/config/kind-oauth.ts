@@ -1,20 +1,15 @@
 import { z } from 'zod';
 import { isLoopback } from './cidr.js';
+import { holdsCredential, httpUrlProblem } from './http-url.js';
 
 /** A URL that `wrong` finds nothing wrong with, as `read` writes it. */
 function url(wrong: (url: URL, text: string) => string | undefined, read: (url: URL, text: string) => string) {
   return z.string().transform((text, context) => {
-    const parsed = URL.canParse(text) ? new URL(text) : undefined;
-    const message = parsed === undefined ? 'is not a URL' : (general(parsed) ?? wrong(parsed, text));
-    if (parsed !== undefined && message === undefined) return read(parsed, text);
+    const message = httpUrlProblem(text) ?? (holdsCredential(text) ? 'holds a credential' : wrong(new URL(text), text));
+    if (message === undefined) return read(new URL(text), text);
     context.addIssue({ code: 'custom', message });
     return z.NEVER;
   });
-}
-
-function general(url: URL): string | undefined {
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'is neither http nor https';
-  return url.username === '' && url.password === '' ? undefined : 'holds a credential';
 }
 
 /** In the open only on this very machine: clients send their users there to sign in, or their tokens. */

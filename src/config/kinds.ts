@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { Limit } from '../request/request-context.js';
 import { addressOrBlockProblem } from './cidr.js';
-import { isHeaderName, isHost, readHostEntry, readOrigin } from './host.js';
+import { isHost, isWithoutOrigin, readHostEntry, readOrigin } from './host.js';
+import { holdsCredential, httpUrlProblem } from './http-url.js';
 
 /**
  * How one kind of setting is read from a variable's text. Its messages complete the sentence "the value …" and say
@@ -122,42 +123,14 @@ export const addressBlocks = {
   allowed: 'IP addresses and CIDR blocks, comma separated (203.0.113.7, 198.51.100.0/24, 2001:db8::/48)',
 };
 
-/** Headers that every client writes for another purpose, and that proxies pass on as they are. */
-const CLIENTS_OWN = new Set([
-  'authorization',
-  'content-length',
-  'content-type',
-  'cookie',
-  'host',
-  'origin',
-  'user-agent',
-]);
-
-/**
- * The name of a header that a proxy sets; the two that proxies append to are never one, nor those that are clients'
- * own.
- */
-export const setHeader = {
-  type: z
-    .string()
-    .transform((text) => text.toLowerCase())
-    .pipe(
-      z
-        .string()
-        .refine(isHeaderName, 'is not a header name')
-        .refine(
-          (name) => name !== 'x-forwarded-for' && name !== 'forwarded',
-          'is appended to, and callers can write it',
-        )
-        .refine((name) => !CLIENTS_OWN.has(name), "is every caller's to write"),
-    ),
-  allowed:
-    'a header that the proxy sets, such as fly-client-ip, true-client-ip or cf-connecting-ip (for X-Forwarded-For: TIDB_MCP_TRUSTED_PROXY_DEPTH)',
-};
-
 /** Origins as browsers send them, default ports dropped. */
 export const origins = {
-  type: list(entry(readOrigin, 'is not an origin')).transform(withoutRepeats),
+  type: list(
+    z
+      .string()
+      .refine((text) => !isWithoutOrigin(text), 'has a scheme that browsers send no origin of')
+      .pipe(entry(readOrigin, 'is not an origin')),
+  ).transform(withoutRepeats),
   allowed: 'origins as scheme://host[:port], comma separated, without path and without *',
 };
 
@@ -176,23 +149,21 @@ export const baseUrl = {
       context.addIssue({ code: 'custom', message });
       return z.NEVER;
     };
-    if (!URL.canParse(text)) return wrong('is not a URL');
-    const url = new URL(text);
-    if (url.protocol !== 'https:' && url.protocol !== 'http:') return wrong('is neither http nor https');
-    if (url.username !== '' || url.password !== '') return wrong('holds a credential');
+    const problem = httpUrlProblem(text);
+    if (problem !== undefined) return wrong(problem);
+    if (holdsCredential(text)) return wrong('holds a credential');
     if (/[?#]/.test(text)) return wrong('has a query or a fragment');
-    const base = url.href.replace(/\/+$/, '');
+    const base = new URL(text).href.replace(/\/+$/, '');
     return base.endsWith('/v1beta1') ? wrong('ends in /v1beta1, which this server adds itself') : base;
   }),
   allowed: 'an http or https URL up to and without /v1beta1, without query',
 };
 
-/** Where telemetry goes. */
+/** Where telemetry goes; what looks like a URL with a host names no file of this machine. */
 export const telemetrySink = {
-  type: z.templateLiteral(
-    [z.enum(['stdout', 'off']).or(z.templateLiteral(['file:', z.string().min(1)]))],
-    'is unknown',
-  ),
+  type: z
+    .templateLiteral([z.enum(['stdout', 'off']).or(z.templateLiteral(['file:', z.string().min(1)]))], 'is unknown')
+    .refine((text) => !/^file:(\/\/(?!\/)|.*\/$|\s*$)/.test(text), 'names no file'),
   allowed: 'stdout, off, or file:PATH',
 };
 

@@ -16,14 +16,27 @@ describe('Where OpenTelemetry logs go', () => {
     expect(otlpLogsUrl(env)).toBe(url);
   });
 
-  it.each(['collector:4318', 'localhost', 'ftp://collector', 'user:pass@collector'])(
-    'is a mistake where it is no address, not the default of a library: %s',
-    (text) => {
-      const parsed = parseConfig({ OTEL_EXPORTER_OTLP_ENDPOINT: text });
-      expect(parsed).toMatchObject({ ok: false, problems: [expect.stringMatching(/^OTEL_EXPORTER_OTLP_ENDPOINT=/)] });
-      expect(JSON.stringify(parsed)).not.toContain('pass@');
-    },
-  );
+  it.each([
+    'collector:4318',
+    'localhost',
+    'ftp://collector',
+    'user:pass@collector',
+    'http:collector',
+    'http://c?key=1',
+    'http://c#x',
+  ])('is a mistake where it is no address, not the default of a library: %s', (text) => {
+    const parsed = parseConfig({ OTEL_EXPORTER_OTLP_ENDPOINT: text });
+    expect(parsed).toMatchObject({ ok: false, problems: [expect.stringMatching(/^OTEL_EXPORTER_OTLP_ENDPOINT=/)] });
+    expect(JSON.stringify(parsed)).not.toContain('pass@');
+  });
+
+  it('may have a query where it is the whole address', () => {
+    const logs = { OTEL_EXPORTER_OTLP_LOGS_ENDPOINT: 'https://user:pass@collector/logs?tenant=1' };
+    expect(parseConfig(logs)).toMatchObject({
+      ok: true,
+      config: { otlpLogsUrl: logs.OTEL_EXPORTER_OTLP_LOGS_ENDPOINT },
+    });
+  });
 
   it('is told by check, without what may be a credential in it', () => {
     const report = (url: string) => checkReport(parseConfig({ OTEL_EXPORTER_OTLP_ENDPOINT: url }));

@@ -1,3 +1,4 @@
+import { httpUrlProblem } from './http-url.js';
 import { shownValue } from './shown-value.js';
 
 /** Variables by name, as the process has them. */
@@ -23,13 +24,16 @@ export function otlpLogsUrl(env: Environment): string | undefined {
 export function otlpProblems(env: Environment): string[] {
   return [LOGS_ENDPOINT, ENDPOINT].flatMap((name) => {
     const text = env[name];
-    if (!text || isHttpUrl(text)) return [];
+    const problem = text ? (httpUrlProblem(text) ?? restProblem(name, text)) : undefined;
+    if (!text || problem === undefined) return [];
     // An address may hold a credential.
     const shown = shownValue(text, text.includes('@'));
-    return [`${name}=${shown}: is no address that logs can be sent to, allowed: an http or https URL`];
+    return [`${name}=${shown}: ${problem}, allowed: an http or https URL that logs can be sent to`];
   });
 }
 
-function isHttpUrl(text: string): boolean {
-  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+/** A path is added to the base, and a fragment is never sent. */
+function restProblem(name: string, text: string): string | undefined {
+  if (text.includes('#')) return 'has a fragment';
+  return name === ENDPOINT && text.includes('?') ? `has a query, which only ${LOGS_ENDPOINT} may` : undefined;
 }

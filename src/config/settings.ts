@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import * as kind from './kinds.js';
+import { setHeader } from './kind-client-ip-header.js';
 import { controlDbUrl } from './kind-control-db-url.js';
 import * as oauth from './kind-oauth.js';
 import { listSetting, optional, setting } from './setting.js';
@@ -65,7 +66,7 @@ const limits = {
 
 const clientAddress = {
   clientIpHeader: optional(
-    kind.setHeader,
+    setHeader,
     'The header that the proxy SETS to the client address. Wins over the depth if both are given.',
   ),
   trustedProxyDepth: setting(
