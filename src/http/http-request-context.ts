@@ -52,10 +52,20 @@ export class HttpRequestContext implements RequestContext {
   get signal(): AbortSignal {
     if (this.controller === undefined) {
       const controller = (this.controller = new AbortController());
-      const { response } = this;
-      if (response.destroyed && !response.writableFinished) controller.abort();
-      else response.once('close', () => (response.writableFinished ? undefined : controller.abort()));
+      onGone(this.response, () => controller.abort());
     }
     return this.controller.signal;
   }
+}
+
+/** Calls back once if the connection ends before the answer is complete. */
+function onGone(response: ServerResponse, callBack: () => void): void {
+  const tell = (): void => (response.writableFinished ? undefined : callBack());
+  const { socket } = response.req;
+  if (response.destroyed || socket.destroyed) return tell();
+  response.once('close', tell);
+  if (response.socket !== null) return;
+  // An answer that waits for its turn on a pipelined connection hears nothing of it. As many may wait as it brings.
+  socket.setMaxListeners(0).once('close', tell);
+  response.once('close', () => socket.off('close', tell));
 }
