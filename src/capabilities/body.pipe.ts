@@ -31,7 +31,8 @@ export class BodyPipe implements PipeTransform<Exchange, Promise<unknown>> {
       throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'The body must be application/json in UTF-8, not compressed.');
     }
     if (Number(headers['content-length'] ?? 0) > this.config.maxBodyBytes) throw this.tooLarge();
-    if (headers.expect !== undefined) response.writeContinue();
+    // RFC 9110, 10.1.1: an older client would take the interim answer for the answer.
+    if (headers.expect !== undefined && raw.httpVersion !== '1.0') response.writeContinue();
     return parseJson(await this.collect(raw));
   }
 

@@ -81,7 +81,9 @@ export class FrontDoorService {
 
   /** What the router would have answered by a route that is not meant for the request. */
   private unroutable(raw: IncomingMessage, route: HttpRoute): AppError | undefined {
-    const isUnknown = raw.method === 'HEAD' || (route.isDocs && !isDocsFile(pathText(raw.url ?? '')));
+    // Fastify asks of `QUERY` a content type before it looks whether there is such a route.
+    const isUnknown =
+      raw.method === 'HEAD' || raw.method === 'QUERY' || (route.isDocs && !isDocsFile(pathText(raw.url ?? '')));
     return isUnknown ? this.answers.unmatched(raw) : undefined;
   }
 

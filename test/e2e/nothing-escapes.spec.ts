@@ -47,6 +47,8 @@ const STRAYS: [string, string, number][] = [
   ['HEAD of a free route', requestText('HEAD /health/live'), 405],
   ['HEAD of a page', requestText('HEAD /docs/swagger-ui.css'), 405],
   ['an odd method', requestText('M-SEARCH /v1/clusters'), 405],
+  ['QUERY', requestText('QUERY /v1/clusters'), 405],
+  ['QUERY of nothing', requestText('QUERY /nowhere'), 404],
   ['PURGE', requestText('PURGE /nowhere'), 404],
   ['LINK on a parameter route', requestText('LINK /v1/clusters/1'), 405],
   ['OPTIONS that is no preflight', requestText('OPTIONS /mcp'), 405],
@@ -184,6 +186,13 @@ describe('A body', () => {
     for (let i = 0; i < 5; i += 1) await ask(`${server.url}/mcp`);
     const refusedCaller = await sendRaw(server.port, [requestText('POST /mcp', headers)]);
     expect([refusedCaller.status, refusedCaller.all.includes('100 Continue')]).toEqual([429, false]);
+  });
+
+  it('is not asked for where the client speaks HTTP/1.0, which knows no interim answers', async () => {
+    const headers = { 'content-type': 'application/json', 'content-length': '2', expect: '100-continue' };
+    const text = requestText('POST /mcp', { ...headers, authorization: auth() }, '{}').replace('HTTP/1.1', 'HTTP/1.0');
+    const { status, all } = await sendRaw(server.port, [text]);
+    expect([status, all.includes('100 Continue')]).toEqual([400, false]);
   });
 
   it('that breaks off is forgotten without a fault', async () => {
