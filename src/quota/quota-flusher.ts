@@ -6,8 +6,11 @@ import type { TotalsReader } from './totals-reader.js';
 /** An instance whose row vanishes again and again within one flush is being worked against; the next flush may do. */
 const RENEWALS_PER_FLUSH = 3;
 
-/** Pieces of work that may wait: one of each kind, with room for a shutdown. */
-const QUEUE_CEILING = 16;
+/** What there is to do with the database. */
+type Work = 'flush' | 'read' | 'readWanted' | 'flushEarly' | 'leave';
+
+/** Of each kind one piece of work may run and one wait. */
+const QUEUE_CEILING = 10;
 
 /**
  * Pushes what was counted and adopts what others counted, one piece of work at a time. Every method rejects where the
@@ -15,6 +18,8 @@ const QUEUE_CEILING = 16;
  */
 export class QuotaFlusher {
   private readonly queue = new SerialQueue(QUEUE_CEILING);
+  /** What waits for its turn: whoever asks for the same meanwhile gets that, however slow the database is. */
+  private readonly waiting = new Map<Work, Promise<unknown>>();
   private hasLeft = false;
 
   /** @param pause lets the event loop do something else between batches */
@@ -63,7 +68,7 @@ export class QuotaFlusher {
 
   /** Pushes everything that was counted before this call came to its turn; without any of it, shows signs of life. */
   flush(): Promise<void> {
-    return this.queue.run(async () => {
+    return this.inTurn('flush', async () => {
       // A sign of life would bring the instance back.
       if (this.hasLeft) return;
       await this.sender.prepare();
@@ -79,17 +84,17 @@ export class QuotaFlusher {
    * @returns false where nothing could be adopted, because a batch of unknown outcome may be in them already
    */
   read(): Promise<boolean> {
-    return this.adopting(() => this.reader.readChanged());
+    return this.adopting('read', () => this.reader.readChanged());
   }
 
   /** Reads and adopts the totals of tenants that memory lacked; false as in {@link read}. */
   readWanted(): Promise<boolean> {
-    return this.adopting(() => this.reader.readWanted());
+    return this.adopting('readWanted', () => this.reader.readWanted());
   }
 
   /** Pushes the rows near the edge alone, and adopts their totals. Waits for the regular flush where that is stuck. */
   flushEarly(): Promise<void> {
-    return this.queue.run(async () => {
+    return this.inTurn('flushEarly', async () => {
       if (!this.sender.isReady) return;
       const rows = this.counter.outbox.takeEarly(this.sender.batchRows);
       if (rows.length === 0) return;
@@ -102,7 +107,7 @@ export class QuotaFlusher {
 
   /** Takes this instance out of the live ones, for good: after the last flush. */
   leave(): Promise<void> {
-    return this.queue.run(() => {
+    return this.inTurn('leave', () => {
       this.hasLeft = true;
       return this.sender.leave();
     });
@@ -134,11 +139,23 @@ export class QuotaFlusher {
     return result;
   }
 
-  private adopting(read: () => Promise<void>): Promise<boolean> {
-    return this.queue.run(async () => {
+  private adopting(name: Work, read: () => Promise<void>): Promise<boolean> {
+    return this.inTurn(name, async () => {
       if (this.sender.isUncertain) return false;
       await read();
       return true;
     });
+  }
+
+  private inTurn<T>(name: Work, work: () => Promise<T>): Promise<T> {
+    const waiting = this.waiting.get(name);
+    // Work of one name always comes to the same kind of answer.
+    if (waiting !== undefined) return waiting as Promise<T>;
+    const result = this.queue.run(() => {
+      this.waiting.delete(name);
+      return work();
+    });
+    this.waiting.set(name, result);
+    return result;
   }
 }
