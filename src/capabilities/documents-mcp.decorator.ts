@@ -40,11 +40,8 @@ export function DocumentsMcp(): MethodDecorator {
     }),
     ApiResponse({
       status: 200,
-      description: 'The answer: an event stream for the older revisions, JSON for the newer one.',
-      content: {
-        'application/json': { schema: { type: 'object', additionalProperties: true } },
-        'text/event-stream': { schema: { type: 'string' } },
-      },
+      description: 'The answer, in JSON for every revision.',
+      content: { 'application/json': { schema: { type: 'object', additionalProperties: true } } },
     }),
     ApiResponse({ status: 202, description: 'A notification was taken; there is no answer.' }),
     ...ERRORS.map(([status, description]) =>

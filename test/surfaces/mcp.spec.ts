@@ -41,10 +41,9 @@ function post(era: 'legacy' | 'modern', method: string, params: Json = {}, heade
   });
 }
 
-/** The JSON-RPC message in an answer, framed as an event or not. */
+/** The JSON-RPC message in an answer. */
 async function messageOf(response: Response): Promise<{ id?: unknown; result?: Json; error?: Json }> {
-  const text = await response.text();
-  return JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? text) as { id?: unknown; result?: Json; error?: Json };
+  return (await response.json()) as { id?: unknown; result?: Json; error?: Json };
 }
 
 const callList = (era: 'legacy' | 'modern', args: Json = {}) =>

@@ -59,6 +59,11 @@ describe('The OpenAPI document', () => {
     );
   });
 
+  it('promises of MCP what is answered there, whatever the revision: JSON alone', () => {
+    const { content = {} } = document.paths['/mcp']?.['post']?.responses['200'] ?? {};
+    expect(Object.keys(content)).toEqual(['application/json']);
+  });
+
   it('gives every operation an id of its own', () => {
     const ids = operationsOf().map(({ described }) => described.operationId);
     expect(new Set(ids).size).toBe(ids.length);
