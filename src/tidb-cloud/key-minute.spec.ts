@@ -84,4 +84,13 @@ describe("What is left of a key's minute", () => {
       }),
     );
   });
+
+  it('leaves each at most half of a new one too, before any answer has told of it, and then begins another', () => {
+    const minute = new KeyMinute();
+    ask(minute, 0, 0);
+    const places = Array.from({ length: 100 }, () => minute.take(30_000, 'a'));
+    expect(places.filter((place) => typeof place === 'object')).toHaveLength(50);
+    expect(typeof minute.take(30_000, 'b')).toBe('object');
+    expect([89_999, 90_000].map((ms) => typeof minute.take(ms, 'a'))).toEqual(['number', 'object']);
+  });
 });

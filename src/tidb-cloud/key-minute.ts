@@ -4,6 +4,9 @@ import { rateLimitWait } from './rate-limit-wait.js';
 /** Windows end at whole seconds as told; two ends closer than this are the same window's. */
 const SAME_WINDOW_MS = 5_000;
 
+/** A window of which no answer has told the end lasts so long, counted from its first request. */
+const UNTOLD_WINDOW_MS = 60_000;
+
 /** Callers behind one key who are counted apart; further ones are counted together. */
 const MOST_SHARES = 10_000;
 const OVERFLOW = '';
@@ -23,6 +26,7 @@ export class KeyMinute {
   private left: number | undefined;
   private perMinute: number | undefined;
   private endsAtMs = Number.NEGATIVE_INFINITY;
+  private begunAtMs = Number.NEGATIVE_INFINITY;
   private flying = 0;
   private window = 0;
   private readonly taken = new Map<string, number>();
@@ -74,9 +78,12 @@ export class KeyMinute {
   }
 
   private roll(monotonicMs: number): void {
-    if (this.left === undefined || monotonicMs < this.endsAtMs) return;
+    const isTold = Number.isFinite(this.endsAtMs);
+    const endsAtMs = isTold ? this.endsAtMs : this.begunAtMs + UNTOLD_WINDOW_MS;
+    if (this.left === undefined || monotonicMs < endsAtMs) return;
     this.left = this.perMinute;
     this.endsAtMs = Number.NEGATIVE_INFINITY;
+    this.begunAtMs = monotonicMs;
     this.forget();
   }
 
