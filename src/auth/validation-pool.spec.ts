@@ -127,6 +127,11 @@ describe('The pool of validations', () => {
     expect(started.map(({ name }) => name)).toEqual(['a', 'c']);
   });
 
+  it('asks nothing for a caller who has left already', async () => {
+    expect(await pool().run(identity('a'), false, AbortSignal.abort())).toBeUndefined();
+    expect(started).toHaveLength(0);
+  });
+
   it('revalidates in the background once at a time for a credential, and whoever comes meanwhile shares it', async () => {
     const one = pool({ reservedForProven: 3 });
     expect([one.runInBackground(identity('a')), one.runInBackground(identity('a'))]).toEqual([true, false]);

@@ -53,8 +53,9 @@ export class ValidationPool<R> {
    * caller went away. The upstream request is aborted only when its last waiter has left.
    */
   async run(identity: Identity, proven: boolean, signal: AbortSignal): Promise<R | undefined> {
+    if (signal.aborted) return undefined;
     const flight = this.flights.get(identity.fingerprint) ?? this.open(identity, proven);
-    if (flight === undefined || signal.aborted) return undefined;
+    if (flight === undefined) return undefined;
     flight.waiters += 1;
     let left = (): void => {};
     const leaving = new Promise<undefined>((resolve) => {
