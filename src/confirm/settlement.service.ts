@@ -32,6 +32,8 @@ const LAST_TRY_MS = 1_500;
 export class SettlementService implements BeforeApplicationShutdown {
   private readonly logger = new Logger('Confirm');
   private readonly unsettled = new Map<string, Unsettled>();
+  /** Those of them that were there at the last look. */
+  private seen: ReadonlySet<string> = new Set();
   private readonly performing = new Set<Promise<unknown>>();
   private timer: NodeJS.Timeout | undefined;
 
@@ -39,7 +41,7 @@ export class SettlementService implements BeforeApplicationShutdown {
     private readonly ledger: NonceLedger,
     database: ControlDatabaseService,
   ) {
-    database.beforeClose(() => within(LAST_TRY_MS, this.retryAll()).catch(() => undefined));
+    database.beforeClose(() => within(LAST_TRY_MS, this.retry(this.unsettled)).catch(() => undefined));
   }
 
   /** Keeps the process from closing under an operation that is being performed. */
@@ -82,13 +84,20 @@ export class SettlementService implements BeforeApplicationShutdown {
   }
 
   private arm(): void {
-    clearTimeout(this.timer);
-    this.timer = setTimeout(() => void this.retryAll().then(() => this.unsettled.size > 0 && this.arm()), RETRY_MS);
-    this.timer.unref();
+    this.timer ??= setTimeout(() => void this.look(), RETRY_MS).unref();
   }
 
-  private async retryAll(): Promise<void> {
-    for (const [key, unsettled] of this.unsettled) {
+  /** Writes what was there at the last look; what came since may still be under way, and waits for the next one. */
+  private async look(): Promise<void> {
+    const due = [...this.unsettled].filter(([key]) => this.seen.has(key));
+    this.seen = new Set(this.unsettled.keys());
+    await this.retry(due);
+    this.timer = undefined;
+    if (this.unsettled.size > 0) this.arm();
+  }
+
+  private async retry(entries: Iterable<readonly [string, Unsettled]>): Promise<void> {
+    for (const [key, unsettled] of entries) {
       try {
         await this.write(unsettled);
         this.unsettled.delete(key);
