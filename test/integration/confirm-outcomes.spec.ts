@@ -67,11 +67,14 @@ describe('A confirm whose answer is lost', () => {
   });
 
   it('can be learnt by whoever lost the answer, though they had left', async () => {
+    await server.stop();
+    await start({ TIDB_MCP_UPSTREAM_TIMEOUT_MS: '10000' });
     const clusterId = await caller.cluster(3);
     const token = await caller.token('delete_cluster', { clusterId });
     const leaving = new AbortController();
     onceSent(() => {
-      server.sandbox.slowMs = 200;
+      // Long enough that the second confirm comes before the answer on a busy machine too.
+      server.sandbox.slowMs = 1500;
       setTimeout(() => leaving.abort(), 30);
     });
     const credential = `${server.sandbox.publicKey}:${server.sandbox.privateKey}`;
