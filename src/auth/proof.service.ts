@@ -5,6 +5,7 @@ import { CONFIG, type Config } from '../config/config.js';
 import type { Surface } from '../errors/error-body.js';
 import { MetricsService } from '../observability/metrics.service.js';
 import { TelemetryService } from '../observability/telemetry.service.js';
+import { utcDayOf } from '../quota/utc-day.js';
 import type { Credential, Identity, TenantContext } from '../request/credential.js';
 import { TenantLimitsService } from '../tenant-limits/tenant-limits.service.js';
 import { type IdentifiedRequest, Identifier, isShared, type SharedIdentity, withTenant } from './identify.js';
@@ -13,7 +14,6 @@ import { type ForgetReason, ProvenCredentials } from './proven-credentials.js';
 import { RevalidationTimes } from './revalidation.js';
 import { type BucketOwner, NO_BUCKETS, type SubjectBuckets, type TenantBuckets } from './tenant-buckets.js';
 
-const DAY_MS = 86_400_000;
 const SWEEP_MS = 60_000;
 
 /** Identities under shared tokens that can be proven at once: all places of a day, and each token's overflow. */
@@ -201,7 +201,7 @@ export class ProofService {
   }
 
   private utcDay(): number {
-    return Math.floor(this.clock.utcMs() / DAY_MS);
+    return utcDayOf(this.clock.utcMs());
   }
 }
 

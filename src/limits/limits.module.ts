@@ -4,6 +4,7 @@ import { AuthModule } from '../auth/auth.module.js';
 import { CONFIG, type Config } from '../config/config.js';
 import { ObservabilityModule } from '../observability/observability.module.js';
 import { QuotaModule } from '../quota/quota.module.js';
+import { DAY_MS } from '../quota/utc-day.js';
 import { TenantLimitsModule } from '../tenant-limits/tenant-limits.module.js';
 import { AllowanceGuard } from './allowance.guard.js';
 import { GlobalGuard } from './global.guard.js';
@@ -14,8 +15,6 @@ import { PreauthGuard } from './preauth.guard.js';
 import { QuotaGuard } from './quota.guard.js';
 import { RefusalReportService } from './refusal-report.service.js';
 import { TenantGuard } from './tenant.guard.js';
-
-const DAY_MS = 86_400_000;
 
 /** The four layers as throttlers of the library: how many requests, and in which time they come back. */
 export function throttlers(config: Config): ThrottlerModuleOptions {

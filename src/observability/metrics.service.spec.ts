@@ -11,7 +11,7 @@ describe('the metrics', () => {
     const { metrics } = start();
     for (let refusal = 0; refusal < 12_345; refusal += 1) metrics.countRefusal('preauth', 'other');
     metrics.countRefusal('quota', 'v1');
-    expect(metrics.refusalTotals()).toEqual({ preauth: 12_345, tenant: 0, quota: 1, global: 0 });
+    expect(metrics.snapshot().refusals).toEqual({ preauth: 12_345, tenant: 0, quota: 1, global: 0 });
     const text = await metrics.text();
     expect(text).toContain('tidb_mcp_refusals_total{limit="preauth",surface="other"} 12345\n');
     expect(text).toContain('tidb_mcp_refusals_total{limit="quota",surface="v1"} 1\n');

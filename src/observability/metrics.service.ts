@@ -110,11 +110,6 @@ export class MetricsService implements OnModuleInit {
     this.#settle = settle;
   }
 
-  /** The refusals of each layer so far, over all surfaces. */
-  refusalTotals(): Record<Limit, number> {
-    return this.#counts.refusalTotals();
-  }
-
   /** How long upstream requests took so far, over the histogram's buckets. */
   upstreamLatency(): Promise<LatencyCount[]> {
     return latencyCounts(this.#view.upstreamSeconds);

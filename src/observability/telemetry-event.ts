@@ -2,9 +2,6 @@ import type { Surface } from '../errors/error-body.js';
 import { IsoStamp } from './iso-stamp.js';
 import type { Limit } from '../request/request-context.js';
 
-/** Where something happened, the local transport included. */
-export type EventSurface = Surface | 'stdio';
-
 /**
  * One of the four layers refused `representsCount` requests; `tenant` is null where they are several tenants' or
  * nobody's.
@@ -21,7 +18,6 @@ export interface RateLimitedEvent {
 export interface CredentialProvenEvent {
   event: 'credential_proven';
   tenant: string;
-  surface?: Surface;
 }
 
 /** A credential left the set of proven ones. */
@@ -37,28 +33,26 @@ export interface ToolCalledEvent {
   operation: string;
   outcome: string;
   ms: number;
-  tenant?: string | null;
-  surface?: EventSurface;
 }
 
 /** Quota persistence went away. */
 export interface QuotaDegradedEvent {
   event: 'quota_degraded';
-  reason?: string;
+  reason: string;
 }
 
 /** Quota persistence is back: one flush and one read have succeeded. */
 export interface QuotaRecoveredEvent {
   event: 'quota_recovered';
-  degradedSeconds?: number;
+  degradedSeconds: number;
 }
 
 /** A confirmation was refused; `code` is the stable code that the caller got. */
 export interface ConfirmRefusedEvent {
   event: 'confirm_refused';
   code: string;
-  operation?: string | undefined;
-  tenant?: string | null;
+  operation: string | undefined;
+  tenant: string;
 }
 
 /** This instance serves. */

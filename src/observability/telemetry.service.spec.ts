@@ -71,7 +71,7 @@ describe('an event', () => {
 
   it('is never written while the request that caused it runs', () => {
     const { telemetry, sink } = start();
-    telemetry.emit({ event: 'quota_degraded' });
+    telemetry.emit({ event: 'quota_degraded', reason: 'flush: TIMEOUT' });
     telemetry.refused('tenant', 'mcp', FINGERPRINT);
     expect(sink.lines).toEqual([]);
   });
