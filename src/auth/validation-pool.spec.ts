@@ -32,7 +32,8 @@ function pool(limits: Partial<ValidationPoolLimits> = {}) {
     },
   );
 }
-const stay = new AbortController().signal;
+/** The signal of a request whose caller stays; each request has its own. */
+const stay = (): AbortSignal => new AbortController().signal;
 
 beforeEach(() => {
   started = [];
@@ -42,7 +43,7 @@ beforeEach(() => {
 describe('The pool of validations', () => {
   it('lets concurrent first calls of one credential share one upstream validation', async () => {
     const one = pool();
-    const calls = Array.from({ length: 50 }, () => one.run(identity('a'), false, stay));
+    const calls = Array.from({ length: 50 }, () => one.run(identity('a'), false, stay()));
     expect(started).toHaveLength(1);
     started[0]!.answer('yes');
     expect(new Set(await Promise.all(calls))).toEqual(new Set(['yes']));
@@ -50,35 +51,35 @@ describe('The pool of validations', () => {
 
   it('asks again for a call that comes after the answer', async () => {
     const one = pool();
-    const first = one.run(identity('a'), false, stay);
+    const first = one.run(identity('a'), false, stay());
     started[0]!.answer('no');
     await first;
     await settled();
-    void one.run(identity('a'), false, stay);
+    void one.run(identity('a'), false, stay());
     expect(started).toHaveLength(2);
   });
 
   it('keeps places that only revalidations of proven credentials may take', () => {
     const one = pool();
-    for (const name of ['a', 'b', 'c', 'd']) void one.run(identity(name), false, stay);
+    for (const name of ['a', 'b', 'c', 'd']) void one.run(identity(name), false, stay());
     expect(started.map(({ name }) => name)).toEqual(['a', 'b', 'c']);
-    void one.run(identity('known'), true, stay);
+    void one.run(identity('known'), true, stay());
     expect(started.map(({ name }) => name)).toEqual(['a', 'b', 'c', 'known']);
   });
 
   it('turns away what finds no place to wait, unproven credentials sooner', async () => {
     const one = pool();
-    for (const name of ['a', 'b', 'c', 'wait-1', 'wait-2']) void one.run(identity(name), false, stay);
-    expect(await one.run(identity('x'), false, stay)).toBeUndefined();
-    for (const name of ['p', 'wait-3']) void one.run(identity(name), true, stay);
-    expect(await one.run(identity('y'), true, stay)).toBeUndefined();
+    for (const name of ['a', 'b', 'c', 'wait-1', 'wait-2']) void one.run(identity(name), false, stay());
+    expect(await one.run(identity('x'), false, stay())).toBeUndefined();
+    for (const name of ['p', 'wait-3']) void one.run(identity(name), true, stay());
+    expect(await one.run(identity('y'), true, stay())).toBeUndefined();
     expect(started).toHaveLength(4);
   });
 
   it('lets who waits in when a place comes free, proven ones first', async () => {
     const one = pool();
-    for (const name of ['a', 'b', 'c', 'wait']) void one.run(identity(name), false, stay);
-    for (const name of ['p', 'q']) void one.run(identity(name), true, stay);
+    for (const name of ['a', 'b', 'c', 'wait']) void one.run(identity(name), false, stay());
+    for (const name of ['p', 'q']) void one.run(identity(name), true, stay());
     started[0]!.answer('yes');
     await settled();
     started[1]!.answer('yes');
@@ -88,8 +89,8 @@ describe('The pool of validations', () => {
 
   it('gives up what has waited too long for a place', async () => {
     const one = pool();
-    for (const name of ['a', 'b', 'c']) void one.run(identity(name), false, stay);
-    const waiting = one.run(identity('late'), false, stay);
+    for (const name of ['a', 'b', 'c']) void one.run(identity(name), false, stay());
+    const waiting = one.run(identity('late'), false, stay());
     expect(timers.map(({ ms }) => ms)).toEqual([10_000]);
     timers[0]!.fire();
     expect(await waiting).toBeUndefined();
@@ -118,7 +119,7 @@ describe('The pool of validations', () => {
     away.abort();
     await waiting;
     expect(timers).toHaveLength(0);
-    void one.run(identity('c'), false, stay);
+    void one.run(identity('c'), false, stay());
     gone.abort();
     await running;
     expect(started.map(({ name }) => name)).toEqual(['a']);
@@ -136,7 +137,7 @@ describe('The pool of validations', () => {
     const one = pool({ reservedForProven: 3 });
     expect([one.runInBackground(identity('a')), one.runInBackground(identity('a'))]).toEqual([true, false]);
     const gone = new AbortController();
-    const calls = [one.run(identity('a'), true, gone.signal), one.run(identity('a'), true, stay)];
+    const calls = [one.run(identity('a'), true, gone.signal), one.run(identity('a'), true, stay())];
     gone.abort();
     expect(await calls[0]).toBeUndefined();
     expect([started.length, started[0]!.signal.aborted]).toEqual([1, false]);
@@ -150,12 +151,12 @@ describe('The pool of validations', () => {
     const one = pool({ running: 6, reservedForProven: 3 });
     const background = ['a', 'b', 'c'].map((name) => one.runInBackground(identity(name)));
     expect(background).toEqual([true, true, false]);
-    for (const name of ['u', 'v', 'w', 'wait']) void one.run(identity(name), false, stay);
-    void one.run(identity('known'), true, stay);
+    for (const name of ['u', 'v', 'w', 'wait']) void one.run(identity(name), false, stay());
+    void one.run(identity('known'), true, stay());
     expect(started.map(({ name }) => name)).toEqual(['a', 'b', 'u', 'v', 'w', 'known']);
     started[0]!.answer('yes');
     await settled();
-    void one.run(identity('known-2'), true, stay);
+    void one.run(identity('known-2'), true, stay());
     expect([one.runInBackground(identity('c')), timers.length]).toEqual([false, 1]);
   });
 
@@ -177,8 +178,8 @@ describe('The pool of validations', () => {
       { running: 1, reservedForProven: 0, waiting: 0, waitingUnproven: 0, waitMs: 1 },
       () => () => {},
     );
-    await expect(one.run(identity('a'), false, stay)).rejects.toThrow('broken');
+    await expect(one.run(identity('a'), false, stay())).rejects.toThrow('broken');
     await settled();
-    await expect(one.run(identity('a'), false, stay)).rejects.toThrow('broken');
+    await expect(one.run(identity('a'), false, stay())).rejects.toThrow('broken');
   });
 });
