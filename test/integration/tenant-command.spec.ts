@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fingerprintOf } from '../../src/auth/identify.js';
-import { DATABASE_KINDS, type ScratchDatabase } from '../support/control-databases.js';
+import { DATABASE_KINDS, type ScratchDatabase, SERVER_KINDS } from '../support/control-databases.js';
 import { freePort } from '../support/free-port.js';
+import { TcpProxy } from '../support/tcp-proxy.js';
 
 const CLI = resolve('dist/cli.js');
 
@@ -140,6 +141,49 @@ describe.each(DATABASE_KINDS)('An operator who names tenants kept in $title', ({
         expect(out).toMatch(`taken for ${taken}`);
         expect(out).toMatch(`fingerprint ${fingerprint.slice(0, 12)}.\n`);
       }
+    });
+  });
+});
+
+describe.each(SERVER_KINDS)('An operator whose change to $title is on its way', ({ available, commit, create }) => {
+  describe.skipIf(!available)('when the connection is lost', () => {
+    let scratch: ScratchDatabase;
+    let proxy: TcpProxy;
+
+    beforeAll(async () => {
+      scratch = await create();
+      proxy = await TcpProxy.forUrl(scratch.url);
+      // The tables are there before anything is lost: making them commits as well.
+      await tenants(['list'], scratch.url);
+    });
+    afterAll(async () => {
+      await proxy.close();
+      await scratch.drop();
+    });
+
+    const STORED = '; the change may be stored all the same';
+    it.each([
+      ['set', 'the answer to its commit is lost', 'after', true, STORED, 3],
+      ['set', 'its commit is lost', 'before', true, STORED, undefined],
+      ['set', 'it is lost before that', 'before', false, '; nothing was changed', undefined],
+      ['clear', 'the answer to its commit is lost', 'after', true, STORED, undefined],
+    ] as const)('is told by %s, where %s, what may have become of it', async (...row) => {
+      const [action, , when, isCommit, outcome, rps] = row;
+      await tenants(['clear', '--fingerprint', ALICE], scratch.url);
+      if (action === 'clear') await tenants(['set', '--fingerprint', ALICE, '--rps', '5'], scratch.url);
+      // Connecting commits as well.
+      const cut = isCommit ? proxy.cutOn(commit, when, ALICE) : proxy.cutOn(ALICE, when);
+      const change = action === 'set' ? ['--rps', '3'] : [];
+      const { status, out, errors } = await tenants(
+        [action, '--fingerprint', ALICE, ...change],
+        proxy.url(scratch.url),
+      );
+      await cut;
+      expect([status, out]).toEqual([1, '']);
+      expect(errors).toMatch(/^The control database \S+ could not be used \(\w+\)/);
+      expect(errors).toContain(`${outcome}.\n`);
+      const rows = await scratch.query(`SELECT requests_per_second FROM tenant_limit WHERE fingerprint = '${ALICE}'`);
+      expect(rows.map((row) => Number(row['requests_per_second']))).toEqual(rps === undefined ? [] : [rps]);
     });
   });
 });

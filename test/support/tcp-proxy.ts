@@ -15,7 +15,9 @@ export class TcpProxy {
   private readonly server: Server;
   private readonly sockets = new Set<Socket>();
   private mode: ProxyMode = 'forward';
-  private cut: { pattern: Buffer; when: 'before' | 'after' | 'never'; resolve: () => void } | undefined;
+  private cut:
+    | { pattern: Buffer; when: 'before' | 'after' | 'never'; resolve: () => void; behind?: string | undefined }
+    | undefined;
 
   private constructor(
     private readonly targetHost: string,
@@ -67,11 +69,12 @@ export class TcpProxy {
 
   /**
    * Cuts the next connection whose client sends `pattern`, once.
+   * @param behind what has to have been sent earlier, in a piece of its own
    * @returns resolves when it was cut
    */
-  cutOn(pattern: string, when: 'before' | 'after'): Promise<void> {
+  cutOn(pattern: string, when: 'before' | 'after', behind?: string): Promise<void> {
     return new Promise((resolve) => {
-      this.cut = { pattern: Buffer.from(pattern), when, resolve };
+      this.cut = { pattern: Buffer.from(pattern), when, resolve, behind };
     });
   }
 
@@ -112,6 +115,10 @@ export class TcpProxy {
     if (!this.forwards) return;
     if (this.mode === 'slow') return void setTimeout(() => target.write(chunk), SLOW_MS);
     const cut = this.cut;
+    if (cut?.behind !== undefined) {
+      if (chunk.includes(cut.behind)) this.cut = { ...cut, behind: undefined };
+      return void target.write(chunk);
+    }
     if (cut === undefined || !chunk.includes(cut.pattern)) return void target.write(chunk);
     this.cut = undefined;
     if (cut.when === 'never') {
