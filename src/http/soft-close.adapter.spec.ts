@@ -43,7 +43,8 @@ describe('A client whose connection ends', () => {
   it('gets to read the refusal while it is still sending its body', async () => {
     await ask(`${server.url}/nowhere`);
     const sockets: Socket[] = [];
-    (server.running.app.getHttpServer() as Server).on('connection', (socket) => sockets.push(socket));
+    const http: Server = server.running.app.getHttpServer();
+    http.on('connection', (socket) => sockets.push(socket));
     expect(await converse(REFUSED_WITH_BODY)).toEqual({ statuses: [429], rest: '', end: 'ended' });
     // What came with the head, and no more of what was sent for the second that the connection stayed.
     expect(sockets.map(({ bytesRead }) => bytesRead < 1_000_000)).toEqual([true]);
