@@ -108,7 +108,7 @@ export async function startSurfaces(): Promise<Surfaces> {
     bodyParser: false,
   });
   app.useGlobalFilters(new Filter());
-  // Bodies stay unread, as in the product: the interceptor at the routes reads them.
+  // Bodies stay unread, as in the product: the pipe at the handlers reads them.
   const fastify = app.getHttpAdapter().getInstance();
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser('*', (_request, _payload, done) => done(null, undefined));
