@@ -204,11 +204,12 @@ async function perform(
   switch (action) {
     case 'list': {
       const all = await repository.list();
-      return all.length === 0 ? `No tenant has limits of its own in ${database}.\n` : all.map(line).join('');
+      if (all.length === 0) return `No tenant has limits of its own in ${database}.\n`;
+      return `${all.map(line).join('')}In ${database}.\n`;
     }
     case 'show': {
       const found = await repository.find(fingerprint);
-      return found === undefined ? `${fingerprint}  as everybody\n` : line(found);
+      return `${found === undefined ? `${fingerprint}  as everybody\n` : line(found)}In ${database}.\n`;
     }
     case 'set': {
       const stored = line(await repository.set(fingerprint, change, Date.now()));

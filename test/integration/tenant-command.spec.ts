@@ -104,6 +104,13 @@ describe.each(DATABASE_KINDS)('An operator who names tenants kept in $title', ({
     ])('may give the first digits of one that %s', async (_, whole, length, expected) => {
       const { status, out } = await run(['show', '--fingerprint', whole.slice(0, length)]);
       expect([status, out]).toEqual([0, expect.stringMatching(`^${whole}  ${expected}`)]);
+      expect(out).toContain(`\nIn ${shown(scratch.url)}.\n`);
+    });
+
+    it('learns which database a list is of', async () => {
+      const { status, out } = await run(['list']);
+      expect([status, out]).toEqual([0, expect.stringMatching(`^${ALICE}  rps 3`)]);
+      expect(out.split('\n').at(-2)).toBe(`In ${shown(scratch.url)}.`);
     });
 
     it('is never guessed for where several or none begin so', async () => {

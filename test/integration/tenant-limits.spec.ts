@@ -74,7 +74,7 @@ describe('An operator who gives one tenant limits of its own', () => {
   it('lists, changes in part, shows and clears them', async () => {
     await tenants(['set', '--fingerprint', fingerprint(), '--rps', '0.5']);
     await tenants(['set', '--fingerprint', fingerprint(), '--daily-quota', '9']);
-    const expected = `${fingerprint()}  rps 0.5  burst default  daily-quota 9\n`;
+    const expected = `${fingerprint()}  rps 0.5  burst default  daily-quota 9\nIn ${url}.\n`;
     expect((await tenants(['list'])).out).toBe(expected);
     expect((await tenants(['show', '--key-stdin'], key())).out).toBe(
       `${expected}Standard input was taken for an API key, fingerprint ${fingerprint().slice(0, 12)}.\n`,
