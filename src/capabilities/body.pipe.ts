@@ -3,6 +3,7 @@ import { createParamDecorator, type ExecutionContext, Inject, Injectable, type P
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CONFIG, type Config } from '../config/config.js';
 import { AppError } from '../errors/app-error.js';
+import { hasTooManyValues, MOST_VALUES } from './json-values.js';
 
 /** A body has this long to arrive, from the moment the request was admitted. */
 const BODY_TIMEOUT_MS = 10_000;
@@ -13,7 +14,7 @@ type Exchange = [FastifyRequest, FastifyReply];
 
 /**
  * Reads a call's body, and only now that it is admitted: with a cap (413), a content type (415), a time-out (408), as
- * JSON in UTF-8 (400). Nothing before it has read a byte: pipes run after the last guard. It is no interceptor, since
+ * JSON in UTF-8 of not too many values (400). Nothing before it has read a byte: pipes run after the last guard. It is no interceptor, since
  * what the framework builds around one costs more than all guards together. Contract: "Guards read no byte of the body".
  */
 @Injectable()
@@ -73,6 +74,9 @@ function timedOut(): AppError {
 const UTF_8 = new TextDecoder('utf-8', { fatal: true });
 
 function parseJson(body: Buffer): unknown {
+  if (hasTooManyValues(body)) {
+    throw new AppError('INVALID_ARGUMENT', `The body may hold at most ${MOST_VALUES} values.`);
+  }
   try {
     return JSON.parse(UTF_8.decode(body)) as unknown;
   } catch {

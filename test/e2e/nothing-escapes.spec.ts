@@ -177,6 +177,20 @@ describe('A body', () => {
     expect(await postElsewhere(10_000_000, 5, auth())).toEqual(Array.from({ length: 5 }, () => 413));
   });
 
+  it('that holds more values than any message needs is refused before a schema looks at each of them', async () => {
+    const icons = Array.from({ length: 300_000 }, () => ({}));
+    const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'x', version: '1', icons } };
+    const message = { jsonrpc: '2.0', id: 1, method: 'initialize', params };
+    const key = auth().slice('Bearer '.length);
+    const onMcp = await ask(`${server.url}/mcp`, rpc(message, key));
+    expect([onMcp.status, onMcp.json().error]).toMatchObject([
+      400,
+      { code: -32600, data: { code: 'INVALID_ARGUMENT' } },
+    ]);
+    const onV1 = await ask(`${server.url}/v1/confirm`, rpc({ confirmationToken: icons }, key));
+    expect([onV1.status, onV1.json().detail]).toEqual([400, 'The body may hold at most 1000 values.']);
+  });
+
   it('is asked for only once the caller is admitted: 100-continue', async () => {
     const headers = { 'content-type': 'application/json', 'content-length': '2', expect: '100-continue' };
     const unproven = await sendRaw(server.port, [requestText('POST /mcp', headers)]);
