@@ -76,6 +76,12 @@ describe('what is written for people', () => {
     expect(performance.now() - startedMs).toBeLessThan(1500);
   });
 
+  it.each(['configured-secret', 'somebody@example.com'])('holds no half of %s where a long text is cut', (secret) => {
+    for (let before = 8192 - secret.length; before < 8186; before += 1) {
+      expect(scrubber.text(`${'x'.repeat(before - 1)} ${secret} and more`)).not.toContain(secret.slice(0, 6));
+    }
+  });
+
   it('never holds a configured secret, wherever it stands', () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (before, after) => {

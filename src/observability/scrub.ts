@@ -38,7 +38,7 @@ export class Scrubber {
 
   /** A text without secrets, at most 8,192 characters of it. */
   text(text: string): string {
-    let clean = text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}…` : text;
+    let clean = text.length > LONGEST_TEXT ? `${beginning(text)}…` : text;
     for (const secret of this.#secrets) clean = clean.replaceAll(secret, '***');
     for (const [pattern, replacement] of PATTERNS) clean = clean.replace(pattern, replacement);
     return clean;
@@ -75,4 +75,11 @@ export class Scrubber {
     }
     return clean;
   }
+}
+
+/** A cut may fall into a secret, whose half would no longer be known as one: it goes back to the last white space. */
+function beginning(text: string): string {
+  let end = LONGEST_TEXT;
+  while (end > 0 && !/\s/.test(text.charAt(end - 1))) end -= 1;
+  return text.slice(0, end);
 }
