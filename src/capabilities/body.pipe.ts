@@ -14,8 +14,9 @@ type Exchange = [FastifyRequest, FastifyReply];
 
 /**
  * Reads a call's body, and only now that it is admitted: with a cap (413), a content type (415), a time-out (408), as
- * JSON in UTF-8 of not too many values (400). Nothing before it has read a byte: pipes run after the last guard. It is no interceptor, since
- * what the framework builds around one costs more than all guards together. Contract: "Guards read no byte of the body".
+ * JSON in UTF-8 of not too many values (400). Nothing before it has read a byte: pipes run after the last guard. It is
+ * no interceptor, since what the framework builds around one costs more than all guards together. Contract: "Guards read
+ * no byte of the body".
  */
 @Injectable()
 export class BodyPipe implements PipeTransform<Exchange, Promise<unknown>> {
@@ -38,6 +39,8 @@ export class BodyPipe implements PipeTransform<Exchange, Promise<unknown>> {
   }
 
   private collect(raw: IncomingMessage): Promise<Buffer> {
+    // Whoever left before is not waited for: nothing more is told of it.
+    if (raw.destroyed) return Promise.reject(cutOff());
     return new Promise((resolve, reject) => {
       const chunks: Buffer[] = [];
       let size = 0;
@@ -56,7 +59,7 @@ export class BodyPipe implements PipeTransform<Exchange, Promise<unknown>> {
         else chunks.push(chunk);
       };
       const onEnd = (): void => finish(() => resolve(Buffer.concat(chunks, size)));
-      const onGone = (): void => fail(new AppError('INVALID_ARGUMENT', 'The body ended before it was complete.'));
+      const onGone = (): void => fail(cutOff());
       const timer = setTimeout(() => fail(timedOut()), BODY_TIMEOUT_MS);
       raw.on('data', onData).on('end', onEnd).on('error', onGone).on('close', onGone);
     });
@@ -65,6 +68,10 @@ export class BodyPipe implements PipeTransform<Exchange, Promise<unknown>> {
   private tooLarge(): AppError {
     return new AppError('BODY_TOO_LARGE', `The body may have at most ${this.config.maxBodyBytes} bytes.`);
   }
+}
+
+function cutOff(): AppError {
+  return new AppError('INVALID_ARGUMENT', 'The body ended before it was complete.');
 }
 
 function timedOut(): AppError {

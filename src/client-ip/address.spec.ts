@@ -53,12 +53,11 @@ describe('An address in a header', () => {
   });
 
   it('is read in time, whatever fills its header: an expression that backtracks would stop the server', () => {
-    const started = performance.now();
+    // Read again and again from each character on, these would take until the test's own time-out.
     for (const space of [' ', '\t', ' \t']) {
-      expect(canonical(`1.2.3.4${space.repeat(8000)}x`)).toBeUndefined();
-      expect(canonical(`${space.repeat(8000)}1.2.3.4${space.repeat(8000)}`)).toBe('1.2.3.4');
+      expect(canonical(`1.2.3.4${space.repeat(200_000)}x`)).toBeUndefined();
+      expect(canonical(`${space.repeat(200_000)}1.2.3.4${space.repeat(200_000)}`)).toBe('1.2.3.4');
     }
-    expect(performance.now() - started).toBeLessThan(100);
   });
 
   it('reads back as what it was written from, whatever the address', () => {

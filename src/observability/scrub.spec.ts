@@ -71,9 +71,8 @@ describe('what is written for people', () => {
       'password='.repeat(1e5),
       `a@${'a.'.repeat(1e5)}`,
     ];
-    const startedMs = performance.now();
-    for (const text of hostile) scrubber.text(text);
-    expect(performance.now() - startedMs).toBeLessThan(1500);
+    // Read again and again from each character on, these would take until the test's own time-out.
+    for (const text of hostile) expect(scrubber.text(text).length).toBeLessThanOrEqual(text.length);
   });
 
   it.each(['configured-secret', 'somebody@example.com'])('holds no half of %s where a long text is cut', (secret) => {

@@ -67,10 +67,9 @@ describe("What is passed on of the upstream's sentences", () => {
   });
 
   it('takes no time to speak of for a sentence of megabytes', () => {
-    const before = performance.now();
-    scrub('a'.repeat(4_000_000), KEY);
-    scrub('@'.repeat(4_000_000), KEY);
-    expect(performance.now() - before).toBeLessThan(500);
+    // Read again and again from each character on, these would take until the test's own time-out.
+    expect(scrub('a'.repeat(400_000), KEY)).toBe('');
+    expect(scrub('@'.repeat(400_000), KEY)).toBe('');
   });
 
   it('follows our own sentence, or leaves it alone', () => {
