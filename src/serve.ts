@@ -7,6 +7,7 @@ import { AppModule } from './app.module.js';
 import type { Clock } from './clock/clock.js';
 import type { Config } from './config/config.js';
 import { type Say, stopGracefully, type Stoppable } from './graceful-stop.adapter.js';
+import { closeUnused } from './http/connection-bounds.adapter.js';
 import { FrontDoorService } from './http/front-door.service.js';
 import { createHttpAdapter } from './http/http.adapter.js';
 import { HealthRegistry } from './observability/health-registry.service.js';
@@ -90,9 +91,13 @@ function stoppable(app: NestFastifyApplication): Stoppable {
   return {
     announce: () => app.get(HealthRegistry).startShutdown(),
     refuse: () => app.get(FrontDoorService).close(),
-    close: () => app.close(),
+    close: () => {
+      closeUnused(server);
+      return app.close();
+    },
     connections: () => {
       server.closeIdleConnections();
+      closeUnused(server);
       return new Promise((resolve) => server.getConnections((_error, count) => resolve(count)));
     },
     cut: () => server.closeAllConnections(),

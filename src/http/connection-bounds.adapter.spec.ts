@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { Logger } from '@nestjs/common';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { boundConnections } from './connection-bounds.adapter.js';
+import { boundConnections, closeUnused } from './connection-bounds.adapter.js';
 
 const STALLED_READER_MS = 300;
 
@@ -72,6 +72,19 @@ describe('A connection', () => {
     expect(answer).toMatch(/^HTTP\/1\.1 200 /);
     await new Promise((resolve) => setTimeout(resolve, waitMs));
     expect(socket.destroyed).toBe(false);
+  });
+
+  it('on which nothing was ever sent is closed when the server stops, and one that was asked is not', async () => {
+    await start(10, (_request, response) => void response.end('ok'));
+    const accepted = new Promise((resolve) => server.once('connection', resolve));
+    const unused = open();
+    await accepted;
+    const asked = open(GET);
+    await new Promise((resolve) => asked.once('data', resolve));
+    const gone = closed(unused);
+    closeUnused(server);
+    await gone;
+    expect(asked.destroyed).toBe(false);
   });
 
   it('beyond the ceiling is closed at once, and the operator is told once', async () => {

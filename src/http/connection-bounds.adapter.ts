@@ -32,8 +32,24 @@ export function boundConnections(server: Server, bounds: ConnectionBounds = CONN
     reportedMs = performance.now();
     new Logger('Http').warn(`All ${maxConnections} connections are taken; further ones are closed at once.`);
   });
-  endStalledReaders(server, stalledReaderMs);
+  const open = new Set<Socket>();
+  openConnections.set(server, open);
+  server.on('connection', (socket: Socket) => {
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
+  });
+  endStalledReaders(server, open, stalledReaderMs);
   return server;
+}
+
+const openConnections = new WeakMap<Server, ReadonlySet<Socket>>();
+
+/**
+ * Closes connections on which nothing was ever sent, as load balancers and browsers open them in advance: Node counts
+ * them as busy, and a server that stops would wait for them.
+ */
+export function closeUnused(server: Server): void {
+  for (const socket of openConnections.get(server) ?? []) if (socket.bytesRead === 0) socket.destroy();
 }
 
 /** What libuv has been given to send, and what of it the system has not taken; Node passes on neither. */
@@ -46,13 +62,8 @@ interface StreamHandle {
  * Closes connections whose client took nothing of what waits for it from one look to the next. All are looked at
  * together: a time-out of each socket's own would be set anew with every request.
  */
-function endStalledReaders(server: Server, everyMs: number): void {
-  const open = new Set<Socket>();
+function endStalledReaders(server: Server, open: ReadonlySet<Socket>, everyMs: number): void {
   let waiting = new Map<Socket, number>();
-  server.on('connection', (socket: Socket) => {
-    open.add(socket);
-    socket.once('close', () => open.delete(socket));
-  });
   const timer = setInterval(() => {
     const stillWaiting = new Map<Socket, number>();
     for (const socket of open) {
