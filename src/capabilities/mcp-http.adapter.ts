@@ -42,8 +42,9 @@ class Exchange implements Pick<Request, 'method' | 'headers'> {
 /** The headers that the SDK reads; no other one, and so no credential, reaches it. */
 const PASSED_HEADERS = ['mcp-protocol-version', 'mcp-name', 'mcp-session-id', 'last-event-id'] as const;
 
-/** What the older revisions demand of every client. */
+/** What the SDK demands that clients of older revisions take; they get the first, so whoever takes that may. */
 const BOTH_KINDS = 'application/json, text/event-stream';
+const TAKES_JSON = /\*\/\*|application\/json/i;
 
 /**
  * Between Fastify and the MCP SDK. The SDK speaks the protocol of every revision over web requests; this adapter hands
@@ -129,11 +130,11 @@ function readMessage(body: unknown): unknown {
 }
 
 function passedHeaders({ headers }: FastifyRequest): Headers {
-  // The body pipe has checked the content type; whoever takes anything takes what the SDK answers.
+  // The body pipe has checked the content type.
   const { accept } = headers;
   const passed: [string, string][] = [
     ['content-type', 'application/json'],
-    ['accept', accept === undefined || accept.includes('*/*') ? BOTH_KINDS : accept],
+    ['accept', accept === undefined || TAKES_JSON.test(accept) ? BOTH_KINDS : accept],
   ];
   for (const name of PASSED_HEADERS) {
     const value = headers[name];

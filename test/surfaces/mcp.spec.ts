@@ -241,14 +241,17 @@ describe('POST /mcp', () => {
     },
   );
 
-  it('takes a client that says it takes anything, such as curl', async () => {
-    const response = await post('legacy', 'tools/list', {}, { accept: '*/*' });
-    expect(response.status).toBe(200);
-    expect((await messageOf(response)).result).toHaveProperty('tools');
-  });
+  it.each(['*/*', 'application/json', 'text/plain;q=0.5, Application/JSON'])(
+    'takes a client that takes %s',
+    async (accept) => {
+      const response = await post('legacy', 'tools/list', {}, { accept });
+      expect(response.status).toBe(200);
+      expect((await messageOf(response)).result).toHaveProperty('tools');
+    },
+  );
 
   it.each([
-    ['a client that takes no event stream', { accept: 'application/json' }, undefined],
+    ['a client that takes no JSON', { accept: 'text/event-stream' }, undefined],
     ['a revision that nobody knows', { 'mcp-protocol-version': '1999-01-01' }, undefined],
     ['an object that is no message', {}, { hello: 'world' }],
     ['a text', {}, 'hello'],
