@@ -12,6 +12,7 @@ import { FrontDoorService } from './http/front-door.service.js';
 import { createHttpAdapter } from './http/http.adapter.js';
 import { HealthRegistry } from './observability/health-registry.service.js';
 import { createLogService } from './observability/observability.module.js';
+import { TelemetryService } from './observability/telemetry.service.js';
 import { setupDocs } from './openapi.js';
 import type { StopRequest } from './stop-request.adapter.js';
 
@@ -50,6 +51,7 @@ export async function runServer(config: Config, clock?: Clock, say: Say = logged
     await app.close();
     throw error;
   }
+  app.get(TelemetryService).serves();
   const server: Server = app.getHttpServer();
   let stopping: Promise<void> | undefined;
   return {

@@ -12,6 +12,7 @@ import type { Config } from './config/config.js';
 import { ControlDatabaseService } from './control-db/control-database.service.js';
 import { localControlDbUrl } from './control-db/state-folder.adapter.js';
 import { createLogService } from './observability/observability.module.js';
+import { TelemetryService } from './observability/telemetry.service.js';
 import type { TenantContext } from './request/credential.js';
 import { StdioConnection } from './capabilities/stdio-connection.adapter.js';
 import { StdioModule } from './capabilities/stdio.module.js';
@@ -58,6 +59,7 @@ export async function startStdio(
   app.get(ControlDatabaseService, { strict: false }).open();
   const drainMs = Math.min(config.upstreamTimeoutMs + DRAIN_MARGIN_MS, LONGEST_DRAIN_MS);
   const connection = new StdioConnection(streams.stdin, streams.stdout, drainMs);
+  app.get(TelemetryService, { strict: false }).serves();
   await serveUntilClosed(connection, () => {
     const { readOnly } = config;
     return createMcpServer({ instructions: stdioInstructions(readOnly), readOnly, callTool: callToolOf(app, tenant) });

@@ -199,7 +199,7 @@ describe('refusals', () => {
 describe('the start and the stop', () => {
   it('are told, the stop as the last event and with what was held back before it', async () => {
     const { telemetry, sink } = start();
-    telemetry.onApplicationBootstrap();
+    telemetry.serves();
     await vi.advanceTimersByTimeAsync(60_000);
     for (let refusal = 0; refusal < 40; refusal += 1) telemetry.refused('preauth', 'mcp', null);
     const stopped = telemetry.onApplicationShutdown();
@@ -208,6 +208,12 @@ describe('the start and the stop', () => {
     expect(sink.events()[0]).toMatchObject({ event: 'server_started', transport: 'http' });
     expect(sink.events().at(-1)).toMatchObject({ event: 'server_stopped', uptimeSeconds: 60 });
     expect(sink.represented()).toBe(40);
+  });
+
+  it('are not told of a server that never came to serve', async () => {
+    const { telemetry, sink } = start();
+    await telemetry.onApplicationShutdown();
+    expect(sink.events()).toEqual([]);
   });
 
   it('wait two seconds at the most for a sink that does not answer, and count what it did not get', async () => {

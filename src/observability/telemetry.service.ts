@@ -1,4 +1,4 @@
-import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { CLOCK, type Clock } from '../clock/clock.js';
 import { CONFIG, type Config } from '../config/config.js';
 import type { Surface } from '../errors/error-body.js';
@@ -29,12 +29,13 @@ const SURFACE_INDEX = { mcp: 0, v1: 1, other: 2 } as const satisfies Record<Surf
  * metrics; no other kind is sampled. Spec: "Observability"; contract: "Telemetry events".
  */
 @Injectable()
-export class TelemetryService implements OnApplicationBootstrap, OnApplicationShutdown {
+export class TelemetryService implements OnApplicationShutdown {
   readonly #sampler: TelemetrySampler;
   readonly #pump: TelemetryPump | undefined;
   /** Of its own, so that a collector that is away holds the first sink up in nothing. */
   readonly #copies: TelemetryPump | undefined;
-  readonly #startedMs: number;
+  /** Since when this instance serves; undefined before. */
+  #servesSinceMs: number | undefined = undefined;
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
   readonly #report: LossReport;
@@ -47,7 +48,6 @@ export class TelemetryService implements OnApplicationBootstrap, OnApplicationSh
     @Inject(TELEMETRY_SINK) sink: TelemetrySink | null,
     @Inject(COLLECTOR_SINK) private readonly collector: TelemetrySink | null = null,
   ) {
-    this.#startedMs = clock.monotonicMs();
     const logger = new Logger('Telemetry');
     const warn = (message: string) => logger.warn(message);
     this.#report = new LossReport('The telemetry sink', clock, warn);
@@ -84,7 +84,9 @@ export class TelemetryService implements OnApplicationBootstrap, OnApplicationSh
     this.#arm();
   }
 
-  onApplicationBootstrap(): void {
+  /** Tells that this instance serves from now on; without it the end tells no stop either. */
+  serves(): void {
+    this.#servesSinceMs = this.clock.monotonicMs();
     this.emit({ event: 'server_started', transport: this.config.transport });
   }
 
@@ -101,8 +103,10 @@ export class TelemetryService implements OnApplicationBootstrap, OnApplicationSh
     // A full queue may take what is held back only in several rounds; each one that drains makes progress.
     do this.#flushHeld();
     while ((await drained()) && this.#sampler.totalHeld > 0);
-    const uptimeSeconds = Math.round((this.clock.monotonicMs() - this.#startedMs) / 1000);
-    this.emit({ event: 'server_stopped', uptimeSeconds });
+    if (this.#servesSinceMs !== undefined) {
+      const uptimeSeconds = Math.round((this.clock.monotonicMs() - this.#servesSinceMs) / 1000);
+      this.emit({ event: 'server_stopped', uptimeSeconds });
+    }
     await drained();
     await this.#copies?.idle(Math.max(1, deadlineMs - this.clock.monotonicMs()));
   }

@@ -68,7 +68,11 @@ describe('A confirm whose answer is lost', () => {
 
   it('can be learnt by whoever lost the answer, though they had left', async () => {
     await server.stop();
-    await start({ TIDB_MCP_UPSTREAM_TIMEOUT_MS: '10000' });
+    await start({
+      TIDB_MCP_UPSTREAM_TIMEOUT_MS: '10000',
+      TIDB_MCP_TENANT_BURST: '10000',
+      TIDB_MCP_GLOBAL_BURST: '10000',
+    });
     const clusterId = await caller.cluster(3);
     const token = await caller.token('delete_cluster', { clusterId });
     const leaving = new AbortController();
