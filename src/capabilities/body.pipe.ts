@@ -81,14 +81,17 @@ function timedOut(): AppError {
 const UTF_8 = new TextDecoder('utf-8', { fatal: true });
 
 function parseJson(body: Buffer): unknown {
-  if (hasTooManyValues(body)) {
-    throw new AppError('INVALID_ARGUMENT', `The body may hold at most ${MOST_VALUES} values.`);
-  }
+  let value: unknown;
   try {
-    return JSON.parse(UTF_8.decode(body)) as unknown;
+    value = JSON.parse(UTF_8.decode(body));
   } catch {
     throw new AppError('INVALID_ARGUMENT', 'The body is not JSON in UTF-8.', { rpcCode: -32700 });
   }
+  // What parses in milliseconds may take a schema's reader seconds.
+  if (hasTooManyValues(body)) {
+    throw new AppError('INVALID_ARGUMENT', `The body may hold at most ${MOST_VALUES} values.`);
+  }
+  return value;
 }
 
 const WholeExchange = createParamDecorator((_data: unknown, execution: ExecutionContext) =>

@@ -11,8 +11,8 @@ const BACKSLASH = 0x5c;
 const OPEN_OBJECT = 0x7b;
 
 /**
- * Whether a JSON text in UTF-8 holds more than {@link MOST_VALUES} values; counted before it is parsed, by what begins
- * or divides them. Of a text that is no JSON the answer means nothing, but it ends.
+ * Whether a JSON text in UTF-8 holds more than {@link MOST_VALUES} values; counted by what begins or divides them. Of
+ * a text that is no JSON the answer means nothing, but it ends.
  */
 export function hasTooManyValues(text: Uint8Array): boolean {
   // Each value but the first brings two bytes at least.

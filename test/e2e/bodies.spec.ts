@@ -43,6 +43,7 @@ describe('A body', () => {
 
   it.each([
     ['is no JSON', '{', {}, 400, -32700],
+    ['is no JSON, however many values begin in it,', '['.repeat(3000), {}, 400, -32700],
     ['is a batch', '[]', {}, 400, -32600],
     ['is empty', '', {}, 400, -32700],
     ['has another type', '{}', { 'content-type': 'text/plain' }, 415, -32600],
