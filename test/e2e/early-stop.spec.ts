@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { Program } from '../hostile/program.js';
 
 const CLI = resolve('dist/cli.js');
 
@@ -32,4 +33,15 @@ describe('A server that is told to stop before it listens', () => {
     },
     60_000,
   );
+});
+
+describe('A server that stops', () => {
+  it('waits for no connection that somebody opened in advance and sent nothing on', async () => {
+    const program = await Program.start({});
+    const unused = connect(program.port, '127.0.0.1').on('error', () => undefined);
+    await once(unused, 'connect');
+    expect(await program.stop()).toBe(0);
+    expect(program.output).not.toContain('Waiting for');
+    unused.destroy();
+  }, 60_000);
 });
