@@ -175,6 +175,16 @@ describe('An accepted credential', () => {
     expect(one.identify(request('Bearer a:b'), false, '', 0)).not.toBe(first);
   });
 
+  it('is dropped for all who came with it at the same time, whichever of them was accepted last', () => {
+    const one = identifier();
+    const [first, second] = [1, 2].map(() => one.identify(request('Bearer a:b'), false, '', 0)!);
+    one.accept(first!);
+    one.accept(second!);
+    expect([first, second].map((identity) => one.isAccepted(identity!))).toEqual([true, true]);
+    one.drop(first!);
+    expect([first, second].map((identity) => one.isAccepted(identity!))).toEqual([false, false]);
+  });
+
   it('is not known again by its text alone: a token under Basic is no credential', () => {
     const one = identifier();
     one.accept(one.identify(request('Bearer token'), false, '', 0)!);
