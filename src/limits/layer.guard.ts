@@ -17,7 +17,7 @@ const SKIP = 'THROTTLER:SKIP';
 export abstract class LayerGuard extends ThrottlerGuard {
   protected abstract readonly limit: Limit;
   /** What `@SkipThrottle` says of each handler; metadata never changes, and asking for it costs more than the layer. */
-  private readonly skips = new WeakMap<object, WeakMap<object, boolean>>();
+  private readonly skips = new WeakMap<object, { readonly controller: object; readonly skipped: boolean }>();
 
   constructor(
     options: ThrottlerModuleOptions,
@@ -43,13 +43,13 @@ export abstract class LayerGuard extends ThrottlerGuard {
   }
 
   private isSkipped(execution: ExecutionContext): boolean {
-    const [handler, controller] = [execution.getHandler(), execution.getClass()];
-    const known = this.skips.get(controller)?.get(handler);
-    if (known !== undefined) return known;
+    const handler = execution.getHandler();
+    const controller = execution.getClass();
+    const known = this.skips.get(handler);
+    if (known?.controller === controller) return known.skipped;
     const mark = this.reflector.getAllAndOverride<boolean | undefined>(SKIP + this.limit, [handler, controller]);
     const skipped = this.throttlers.length === 0 || mark === true;
-    const ofController = this.skips.get(controller) ?? new WeakMap<object, boolean>();
-    this.skips.set(controller, ofController.set(handler, skipped));
+    this.skips.set(handler, { controller, skipped });
     return skipped;
   }
 }

@@ -101,6 +101,9 @@ export const TELEMETRY_KINDS = [
 /** How much of a fingerprint leaves the process: enough to tell tenants apart, not enough to test a guess against. */
 const TENANT_DIGITS = 12;
 
+/** What nearly all values are, and what JSON escapes nothing of. */
+const WORD = /^[\w-]*$/;
+
 const STAMP = new IsoStamp();
 
 /** An event as one JSON line: `event`, `at`, then the fields of its kind. */
@@ -117,5 +120,6 @@ export function telemetryLine(event: TelemetryEvent, atUtcMs: number): string {
 
 function fieldText(name: string, value: string | number | null): string {
   if (typeof value !== 'string') return String(value);
-  return JSON.stringify(name === 'tenant' ? value.slice(0, TENANT_DIGITS) : value);
+  const text = name === 'tenant' ? value.slice(0, TENANT_DIGITS) : value;
+  return WORD.test(text) ? `"${text}"` : JSON.stringify(text);
 }
