@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '../config/config.js';
 import { QuotaService } from '../quota/quota.service.js';
+import type { TenantLimit } from '../tenant-limits/tenant-limits.js';
 import { TenantLimitsService } from '../tenant-limits/tenant-limits.service.js';
 import type { Limit } from '../request/request-context.js';
 import type { CapabilitiesReport } from './capabilities-report.js';
@@ -13,6 +14,14 @@ import type { ServerDescription } from './server-description.js';
 export class HttpServerDescription implements ServerDescription {
   /** The three buckets, which never change while the server runs. */
   private readonly buckets: Pick<CapabilitiesReport['limits'], 'preauth' | 'tenant' | 'global'>;
+  /** The buckets of tenants with limits of their own: a limit that stays the same stays the same object. */
+  private readonly ownBuckets = new WeakMap<TenantLimit, CapabilitiesReport['limits']['tenant']>();
+  private lastServer: CapabilitiesReport['server'] = {
+    name: SERVER_NAME,
+    version: SERVER_VERSION,
+    instanceId: '',
+    transport: 'http',
+  };
 
   constructor(
     @Inject(CONFIG) config: Config,
@@ -40,7 +49,7 @@ export class HttpServerDescription implements ServerDescription {
     const { tenant } = caller.tenant.identity;
     const day = quota.status(tenant);
     return {
-      server: { name: SERVER_NAME, version: SERVER_VERSION, instanceId: quota.instanceId(), transport: 'http' },
+      server: this.server(),
       limits: {
         enforced: true,
         preauth: buckets.preauth,
@@ -63,13 +72,24 @@ export class HttpServerDescription implements ServerDescription {
     };
   }
 
+  /** This run, whose name in the control database can change. */
+  private server(): CapabilitiesReport['server'] {
+    const instanceId = this.quota.instanceId();
+    if (this.lastServer.instanceId !== instanceId) this.lastServer = { ...this.lastServer, instanceId };
+    return this.lastServer;
+  }
+
   /** A tenant with limits of its own is told those. */
   private tenantBucket(name: string): CapabilitiesReport['limits']['tenant'] {
     const { tenant } = this.buckets;
     const own = this.tenantLimits.limits.of(name);
     if (own === undefined || tenant === undefined) return tenant;
+    const known = this.ownBuckets.get(own);
+    if (known !== undefined) return known;
     const { requestsPerSecond = tenant.requestsPerSecond, burst = tenant.burst } = own;
-    return { ...tenant, requestsPerSecond, burst };
+    const bucket = { ...tenant, requestsPerSecond, burst };
+    this.ownBuckets.set(own, bucket);
+    return bucket;
   }
 }
 

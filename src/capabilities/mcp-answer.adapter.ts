@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import { AppError } from '../errors/app-error.js';
+import { requestContext } from '../request/request-context.js';
 
 /** Codes that the SDK uses where the protocol has none of its own: we have, so these answers are written anew. */
 const REWRITTEN_CODES: ReadonlySet<unknown> = new Set([-32000, -32600, -32700]);
@@ -33,14 +34,12 @@ export class McpAnswer {
   write(reply: FastifyReply): void {
     if (this.response.status >= 400) this.throwOurs();
     const type = this.response.headers.get('content-type');
+    const { answerHeaders } = requestContext(reply.request.raw);
+    if (type !== null) answerHeaders.push('content-type', type);
+    answerHeaders.push('content-length', String(this.body.length));
+    answerHeaders.push('cache-control', 'no-store, no-transform', 'x-accel-buffering', 'no');
     reply.hijack();
-    reply.raw.writeHead(this.response.status, {
-      ...(reply.getHeaders() as Record<string, string>),
-      ...(type === null ? {} : { 'content-type': type }),
-      'content-length': this.body.length,
-      'cache-control': 'no-store, no-transform',
-      'x-accel-buffering': 'no',
-    });
+    reply.raw.writeHead(this.response.status, answerHeaders);
     reply.raw.end(this.body);
   }
 

@@ -7,7 +7,7 @@ export function toolResult(operation: Operation, value: Record<string, unknown>)
   const isError = operation.failure?.(value) !== undefined;
   return {
     ...(isError ? { isError } : {}),
-    content: [{ type: 'text', text: JSON.stringify(value) }],
+    content: [{ type: 'text', text: operation.json?.(value) ?? JSON.stringify(value) }],
     structuredContent: value,
   };
 }

@@ -25,32 +25,51 @@ export class OperationRunner {
   ) {}
 
   /**
-   * Runs one operation.
+   * Runs one operation; answers at once where it does.
    * @param raw the input as it came, unread
    * @throws AppError INVALID_ARGUMENT before anything is asked, INTERNAL for a fault of ours, and what the operation
    * says; ConsentNeeded where a person has to be asked first
    */
-  async run<I extends z.ZodObject, O extends z.ZodObject>(
+  run<I extends z.ZodObject, O extends z.ZodObject>(
     operation: Operation<I, O>,
     caller: Caller,
     raw: unknown,
-  ): Promise<z.output<O>> {
+  ): z.output<O> | Promise<z.output<O>> {
     const startedMs = this.clock.monotonicMs();
-    let outcome = 'ok';
     try {
       const input = readInput(operation, raw);
       this.metrics.countAdmitted(caller.surface);
-      const output = await operation.run(this.contexts.of(caller), input);
-      outcome = operation.failure?.(output) ?? outcome;
-      return output;
+      const output = operation.run(this.contexts.of(caller), input);
+      if (!(output instanceof Promise)) return this.ended(operation, startedMs, output);
+      return output.then(
+        (answer) => this.ended(operation, startedMs, answer),
+        (error: unknown) => {
+          throw this.failed(operation, startedMs, error);
+        },
+      );
     } catch (error) {
-      const told = this.tellable(error, operation);
-      outcome = told instanceof AppError ? told.code : 'input_required';
-      throw told;
-    } finally {
-      const ms = Math.round(this.clock.monotonicMs() - startedMs);
-      this.telemetry.emit({ event: 'tool_called', operation: operation.name, outcome, ms });
+      throw this.failed(operation, startedMs, error);
     }
+  }
+
+  private ended<O extends z.ZodObject>(
+    operation: Operation<z.ZodObject, O>,
+    startedMs: number,
+    output: z.output<O>,
+  ): z.output<O> {
+    this.tell(operation, startedMs, operation.failure?.(output) ?? 'ok');
+    return output;
+  }
+
+  private failed(operation: Operation, startedMs: number, error: unknown): AppError | ConsentNeeded {
+    const told = this.tellable(error, operation);
+    this.tell(operation, startedMs, told instanceof AppError ? told.code : 'input_required');
+    return told;
+  }
+
+  private tell({ name }: Pick<Operation, 'name'>, startedMs: number, outcome: string): void {
+    const ms = Math.round(this.clock.monotonicMs() - startedMs);
+    this.telemetry.emit({ event: 'tool_called', operation: name, outcome, ms });
   }
 
   private tellable(error: unknown, { name, changes }: Pick<Operation, 'name' | 'changes'>): AppError | ConsentNeeded {

@@ -89,10 +89,12 @@ export interface Operation<I extends z.ZodObject = z.ZodObject, O extends z.ZodO
   readonly changes?: boolean;
   /** A call and its answer as they may look, for the OpenAPI document; both fit the schemas. */
   readonly example: { readonly input: z.input<I>; readonly output: z.output<O> };
+  /** The output as JSON, where a call costs so little that writing it by the schema is much of its price. */
+  json?(output: z.output<O>): string;
   /** The word for an answer that is no success, for telemetry; as a tool result it has `isError`. */
   failure?(output: z.output<O>): string | undefined;
-  /** @throws AppError for every expected failure */
-  run(context: OperationContext, input: z.output<I>): Promise<z.output<O>>;
+  /** Answers at once where it has to wait for nothing. @throws AppError for every expected failure */
+  run(context: OperationContext, input: z.output<I>): z.output<O> | Promise<z.output<O>>;
 }
 
 /** Ties an operation's schemas to its `run`, so that the compiler holds one against the other. */

@@ -1,4 +1,4 @@
-import { applyDecorators, Header, HttpCode, RequestMapping, RequestMethod } from '@nestjs/common';
+import { applyDecorators, HttpCode, RequestMapping, RequestMethod } from '@nestjs/common';
 import { RouteSchema } from '@nestjs/platform-fastify';
 import {
   ApiBody,
@@ -49,8 +49,7 @@ export function ServesOperation(operation: Operation): MethodDecorator {
   return applyDecorators(
     RequestMapping({ path: route.path, method: RequestMethod[route.method] }),
     HttpCode(200),
-    Header('Cache-Control', 'no-store'),
-    // Fastify writes answers by it: in half the time, and nothing that the schema does not name.
+    // Answers are written by it: in half the time, and nothing that the schema does not name.
     RouteSchema({ response: { 200: toJsonSchema(operation.output, 'output') } }),
     Call(),
     ApiOperation({

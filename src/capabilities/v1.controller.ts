@@ -1,5 +1,5 @@
-import { Controller, Inject, Req } from '@nestjs/common';
-import type { FastifyRequest } from 'fastify';
+import { Controller, Inject, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { ReadBody } from './body.pipe.js';
 import { callerOf } from './caller-of.js';
@@ -15,6 +15,7 @@ import { listClustersOperation } from './operations/list-clusters.operation.js';
 import { listProjectsOperation } from './operations/list-projects.operation.js';
 import { listRegionsOperation } from './operations/list-regions.operation.js';
 import { preflightOperation } from './operations/preflight.operation.js';
+import { writeOutput } from './rest-answer.adapter.js';
 import { routeInput, type RouteInput } from './route-input.js';
 import { ServesOperation } from './serves-operation.decorator.js';
 
@@ -26,62 +27,65 @@ export class V1Controller {
   constructor(@Inject(OperationRunner) private readonly runner: OperationRunner) {}
 
   @ServesOperation(capabilitiesOperation)
-  getCapabilities(@Req() request: FastifyRequest) {
-    return this.serve(capabilitiesOperation, request);
+  getCapabilities(@Req() request: FastifyRequest, @Res() reply: FastifyReply) {
+    return this.serve(capabilitiesOperation, request, reply);
   }
 
   @ServesOperation(listProjectsOperation)
-  listProjects(@Req() request: FastifyRequest) {
-    return this.serve(listProjectsOperation, request);
+  listProjects(@Req() request: FastifyRequest, @Res() reply: FastifyReply) {
+    return this.serve(listProjectsOperation, request, reply);
   }
 
   @ServesOperation(listRegionsOperation)
-  listRegions(@Req() request: FastifyRequest) {
-    return this.serve(listRegionsOperation, request);
+  listRegions(@Req() request: FastifyRequest, @Res() reply: FastifyReply) {
+    return this.serve(listRegionsOperation, request, reply);
   }
 
   @ServesOperation(listClustersOperation)
-  listClusters(@Req() request: FastifyRequest) {
-    return this.serve(listClustersOperation, request);
+  listClusters(@Req() request: FastifyRequest, @Res() reply: FastifyReply) {
+    return this.serve(listClustersOperation, request, reply);
   }
 
   @ServesOperation(getClusterOperation)
-  getCluster(@Req() request: FastifyRequest) {
-    return this.serve(getClusterOperation, request);
+  getCluster(@Req() request: FastifyRequest, @Res() reply: FastifyReply) {
+    return this.serve(getClusterOperation, request, reply);
   }
 
   @ServesOperation(listBranchesOperation)
-  listBranches(@Req() request: FastifyRequest) {
-    return this.serve(listBranchesOperation, request);
+  listBranches(@Req() request: FastifyRequest, @Res() reply: FastifyReply) {
+    return this.serve(listBranchesOperation, request, reply);
   }
 
   @ServesOperation(getBranchOperation)
-  getBranch(@Req() request: FastifyRequest) {
-    return this.serve(getBranchOperation, request);
+  getBranch(@Req() request: FastifyRequest, @Res() reply: FastifyReply) {
+    return this.serve(getBranchOperation, request, reply);
   }
 
   @ServesOperation(listBackupsOperation)
-  listBackups(@Req() request: FastifyRequest) {
-    return this.serve(listBackupsOperation, request);
+  listBackups(@Req() request: FastifyRequest, @Res() reply: FastifyReply) {
+    return this.serve(listBackupsOperation, request, reply);
   }
 
   @ServesOperation(preflightOperation)
-  preflight(@Req() request: FastifyRequest, @ReadBody() body: unknown) {
-    return this.serve(preflightOperation, request, body);
+  preflight(@Req() request: FastifyRequest, @Res() reply: FastifyReply, @ReadBody() body: unknown) {
+    return this.serve(preflightOperation, request, reply, body);
   }
 
   @ServesOperation(confirmOperation)
-  confirm(@Req() request: FastifyRequest, @ReadBody() body: unknown) {
-    return this.serve(confirmOperation, request, body);
+  confirm(@Req() request: FastifyRequest, @Res() reply: FastifyReply, @ReadBody() body: unknown) {
+    return this.serve(confirmOperation, request, reply, body);
   }
 
   private serve<I extends z.ZodObject, O extends z.ZodObject>(
     operation: Operation<I, O>,
     request: FastifyRequest,
+    reply: FastifyReply,
     body?: unknown,
-  ): Promise<z.output<O>> {
+  ): void | Promise<void> {
     const raw = this.inputOf(operation).read(request.params, request.query, body);
-    return this.runner.run(operation, callerOf(request.raw), raw);
+    const output = this.runner.run(operation, callerOf(request.raw), raw);
+    if (output instanceof Promise) return output.then((answer) => writeOutput(reply, operation, answer));
+    writeOutput(reply, operation, output);
   }
 
   private inputOf(operation: Operation): RouteInput {

@@ -1,4 +1,4 @@
-import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { HttpException, Inject, Injectable, Logger } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CONFIG, type Config } from '../config/config.js';
@@ -9,6 +9,7 @@ import { REFUSED } from '../errors/refused.js';
 import { RefusalRenderer } from '../limits/refusal-renderer.js';
 import { rateLimitFields } from '../limits/rate-limit-fields.js';
 import { acceptedIdentity, findRequestContext, type Refusal, type RequestContext } from '../request/request-context.js';
+import { writeWhole } from '../request/whole-answer.adapter.js';
 import { EntryService } from './entry.service.js';
 import { pathText } from './http-request-context.js';
 import { NO_ROUTE } from './http-route.js';
@@ -64,49 +65,33 @@ export class AnswerService {
   /** Sends a refusal of a request that came as far as the framework. */
   refuse(refusal: Refusal, context: RequestContext, request: FastifyRequest, reply: FastifyReply): void {
     reply.hijack();
-    // Fastify types each header as if it could be a number; Node's names are stricter about the few that can't.
-    this.writeRefusal(refusal, context, request.raw, reply.raw, reply.getHeaders() as OutgoingHttpHeaders);
+    this.writeRefusal(refusal, context, request.raw, reply.raw);
   }
 
-  /**
-   * Writes a refusal past the framework, and in one piece with its head: under a flood nearly all answers are refusals.
-   * @param earlier headers that were set before
-   */
-  writeRefusal(
-    refusal: Refusal,
-    context: RequestContext,
-    raw: IncomingMessage,
-    response: ServerResponse,
-    earlier?: OutgoingHttpHeaders,
-  ): void {
+  /** Writes a refusal past the framework, in one piece with its head: under a flood nearly all answers are refusals. */
+  writeRefusal(refusal: Refusal, context: RequestContext, raw: IncomingMessage, response: ServerResponse): void {
     const { status, retryAfter, contentType, contentLength, body } = this.refusals.render(refusal, context);
     const closes = closesConnection(raw.headers);
     if (closes) closeSoftly(raw);
-    response.writeHead(status, {
-      ...earlier,
-      ...ANSWER_HEADERS,
-      'content-type': contentType,
-      'content-length': contentLength,
-      'retry-after': retryAfter,
-      'cache-control': 'no-store',
-      ...(closes ? { connection: 'close' } : undefined),
-      ...this.allowanceFields(context),
-    });
-    response.end(body);
+    const { answerHeaders } = context;
+    answerHeaders.push('content-type', contentType, 'content-length', contentLength);
+    answerHeaders.push('retry-after', retryAfter, 'cache-control', 'no-store');
+    if (closes) answerHeaders.push('connection', 'close');
+    this.tellAllowance(context);
+    writeWhole(response, status, answerHeaders, body);
   }
 
   /** A refused tenant is told what it has left, as with every answer; a stranger has nothing of its own. */
-  private allowanceFields(context: RequestContext): Record<string, string> | undefined {
+  private tellAllowance(context: RequestContext): void {
     const identity = acceptedIdentity(context);
-    if (identity === undefined) return undefined;
-    const fields = rateLimitFields(this.entry.allowance(identity));
-    return fields && { 'ratelimit-policy': fields.policy, ratelimit: fields.state };
+    const fields = identity && rateLimitFields(this.entry.allowance(identity));
+    if (fields !== undefined) context.answerHeaders.push('ratelimit-policy', fields.policy, 'ratelimit', fields.state);
   }
 
   /** Sends an expected failure in the shape of its surface. */
   send(
     error: AppError,
-    shape: Pick<RequestContext, 'surface' | 'modern'>,
+    shape: Pick<RequestContext, 'surface' | 'modern'> & Partial<Pick<RequestContext, 'answerHeaders'>>,
     request: FastifyRequest,
     reply: FastifyReply,
   ): void {
@@ -124,6 +109,10 @@ export class AnswerService {
     }
     if (extras.retryAfterSeconds !== undefined) reply.header('retry-after', String(extras.retryAfterSeconds));
     if (extras.allow !== undefined) reply.header('allow', extras.allow.join(', '));
+    const { answerHeaders = [] } = shape;
+    for (let index = 0; index < answerHeaders.length; index += 2) {
+      reply.header(answerHeaders[index]!, answerHeaders[index + 1]);
+    }
     if (code === 'UNAUTHENTICATED') reply.header('www-authenticate', this.resource.challenges(shape.surface));
     reply
       .code(error.status)

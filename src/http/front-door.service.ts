@@ -72,18 +72,26 @@ export class FrontDoorService {
     if (isNew && this.answersFree(request, reply)) return true;
     const error = this.unroutable(request.raw, route) ?? unanswerable(request.raw);
     const context = this.entry.enter(request, reply, error === undefined ? route : NO_ROUTE);
+    const { origin } = request.raw.headers;
+    if (origin !== undefined && reply.hasHeader('access-control-allow-origin'))
+      context.answerHeaders.push(...Object.entries(corsHeaders(origin)).flat());
     const refusal = this.entry.admission.lookAhead(context);
     if (refusal !== undefined) this.answers.refuse(refusal, context, request, reply);
     else if (error !== undefined) this.answers.fail(error, request, reply);
-    else reply.headers(route.headers);
+    else if (context.call !== true) reply.headers(route.headers);
     return refusal !== undefined || error !== undefined;
   }
 
   /** What the router would have answered by a route that is not meant for the request. */
   private unroutable(raw: IncomingMessage, route: HttpRoute): AppError | undefined {
-    // Fastify asks of `QUERY` a content type before it looks whether there is such a route.
+    const path = pathText(raw.url ?? '');
+    // Fastify asks of `QUERY` a content type before it looks whether there is such a route, and its router takes the
+    // first character of a target for a slash, whatever it is.
     const isUnknown =
-      raw.method === 'HEAD' || raw.method === 'QUERY' || (route.isDocs && !isDocsFile(pathText(raw.url ?? '')));
+      raw.method === 'HEAD' ||
+      raw.method === 'QUERY' ||
+      (path !== '' && !path.startsWith('/')) ||
+      (route.isDocs && !isDocsFile(path));
     return isUnknown ? this.answers.unmatched(raw) : undefined;
   }
 
@@ -100,8 +108,7 @@ export class FrontDoorService {
       return this.say(new AppError('FORBIDDEN', 'Pages of this Origin may not call this server.'), request, reply);
     }
     if (verdict === 'allowed') {
-      reply.header('access-control-allow-origin', headers.origin).header('vary', 'Origin');
-      reply.header('access-control-expose-headers', EXPOSED);
+      reply.headers(corsHeaders(headers.origin));
     }
     if (this.closing && !isHealth) {
       reply.header('connection', 'close');
@@ -159,6 +166,11 @@ function hasTwoHosts(rawHeaders: readonly string[]): boolean {
 
 const UNKNOWN_HOST = 'This server does not answer for this Host; its operator lists names in TIDB_MCP_ALLOWED_HOSTS.';
 const SHUTTING_DOWN = 'This instance is shutting down. Retry in 1s; another instance takes the call.';
+
+/** What a page of an allowed origin needs to read the answer. */
+function corsHeaders(origin: string | undefined): Record<string, string> {
+  return { 'access-control-allow-origin': origin ?? '', vary: 'Origin', 'access-control-expose-headers': EXPOSED };
+}
 
 function preflight(request: FastifyRequest, reply: FastifyReply): true {
   const asked = request.raw.headers['access-control-request-headers'];

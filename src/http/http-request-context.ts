@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isModernRevision, type Surface } from '../errors/error-body.js';
 import type { Identity, TenantContext } from '../request/credential.js';
+import { ANSWER_HEADER_LIST } from './pages.js';
 import type { AdmissionStage, ClientAddress, Refusal, RequestContext, Taken } from '../request/request-context.js';
 
 /** RFC 9112: a request to a proxy names the whole URL; what stands before its path is none of it. */
@@ -34,6 +35,7 @@ export class HttpRequestContext implements RequestContext {
   stage: AdmissionStage = 'new';
   refusal: Refusal | undefined = undefined;
   tenant: TenantContext | undefined = undefined;
+  readonly answerHeaders: string[] = [...ANSWER_HEADER_LIST];
   readonly taken: Taken = { preauth: -1, tenant: -1, quota: -1, global: -1 };
   private controller: AbortController | undefined = undefined;
 

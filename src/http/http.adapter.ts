@@ -1,7 +1,14 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { INestApplication } from '@nestjs/common';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
-import type { FastifyReply, FastifyRequest, FastifyServerFactoryHandler, onRequestHookHandler } from 'fastify';
+import {
+  fastify as createFastify,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  type FastifyServerFactoryHandler,
+  type onRequestHookHandler,
+} from 'fastify';
 import type { RouteMark } from '../request/route.decorator.js';
 import { AnswerService } from './answer.service.js';
 import { boundConnections } from './connection-bounds.adapter.js';
@@ -32,17 +39,16 @@ export interface HttpAdapter {
 export function createHttpAdapter(): HttpAdapter {
   let door: FrontDoorService | undefined;
   let answers: AnswerService | undefined;
-  const adapter = new FastifyAdapter({
+  const fastify = createFastify({
     exposeHeadRoutes: false,
     return503OnClosing: false,
     serverFactory: (route: FastifyServerFactoryHandler) => createHttpServer(route, () => door),
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
-    skipMiddie: true,
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => {
       if (!door?.receive(request, reply, NO_ROUTE)) answers?.fail(error, request, reply);
     },
   });
-  const fastify = adapter.getInstance();
+  const adapter = adapterWithoutHooks(fastify);
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser('*', (_request, _payload, done) => done(null, undefined));
   const receive = (route: HttpRoute): onRequestHookHandler => {
@@ -68,6 +74,27 @@ export function createHttpAdapter(): HttpAdapter {
       answers = app.get(AnswerService);
     },
   };
+}
+
+/** Nothing here is middleware, so the library that would run it stays away. */
+class BareAdapter extends FastifyAdapter {
+  override init(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+/**
+ * Nest's adapter on this Fastify, without the seven hooks that it brings for CORS, CSRF, middleware and versions: nobody
+ * here uses them, and every request would walk through them all. Decision 0026.
+ */
+function adapterWithoutHooks(fastify: FastifyInstance): FastifyAdapter {
+  const addHook: unknown = Reflect.get(fastify, 'addHook');
+  Object.assign(fastify, { addHook: () => fastify });
+  try {
+    return new BareAdapter(fastify);
+  } finally {
+    Object.assign(fastify, { addHook });
+  }
 }
 
 /** Node's server with our times, whose requests meet the door before Fastify's router. */

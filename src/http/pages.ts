@@ -1,6 +1,9 @@
 /** The headers of every answer: what a body is says its `Content-Type` and nothing else. */
 export const ANSWER_HEADERS = { 'x-content-type-options': 'nosniff' } as const;
 
+/** {@link ANSWER_HEADERS}, name and value in turn. */
+export const ANSWER_HEADER_LIST: readonly string[] = Object.entries(ANSWER_HEADERS).flat();
+
 /**
  * The headers of a page for people: it takes what it needs from this server alone, can't be framed, tells no other site
  * where the reader was, and keeps its window to itself. Swagger UI writes styles into its elements.

@@ -67,6 +67,7 @@ function request(from: ClientAddress, name?: string, call = true): RequestContex
     refusal: undefined,
     taken: { preauth: -1, tenant: -1, quota: -1, global: -1 },
     tenant: undefined,
+    answerHeaders: [],
     signal: new AbortController().signal,
   };
 }

@@ -1,5 +1,5 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { requestContext } from '../request/request-context.js';
 import { LimitsService } from './limits.service.js';
 import { rateLimitFields } from './rate-limit-fields.js';
@@ -10,11 +10,11 @@ export class AllowanceGuard implements CanActivate {
   constructor(private readonly limits: LimitsService) {}
 
   canActivate(execution: ExecutionContext): boolean {
-    const [request, reply] = execution.getArgs<[FastifyRequest, FastifyReply]>();
-    const { identity, tenant } = requestContext(request.raw);
+    const { raw } = execution.getArgByIndex<FastifyRequest>(0);
+    const { identity, tenant, answerHeaders } = requestContext(raw);
     if (identity !== undefined && tenant !== undefined) {
       const fields = rateLimitFields(this.limits.allowance(identity));
-      if (fields !== undefined) reply.header('ratelimit-policy', fields.policy).header('ratelimit', fields.state);
+      if (fields !== undefined) answerHeaders.push('ratelimit-policy', fields.policy, 'ratelimit', fields.state);
     }
     return true;
   }

@@ -5,7 +5,7 @@ import { type RenderedRefusal, renderRefusal } from './refusal.js';
 /** A rendering, the wait that it tells, and how many bytes it takes. */
 interface Kept extends RenderedRefusal {
   readonly seconds: number;
-  readonly contentLength: number;
+  readonly contentLength: string;
 }
 
 /**
@@ -22,7 +22,7 @@ export class RefusalRenderer {
     const known = this.last.get(shape);
     if (known !== undefined && known.seconds === refusal.retryAfterSeconds) return known;
     const rendered = renderRefusal(refusal, context);
-    const contentLength = Buffer.byteLength(rendered.body);
+    const contentLength = String(Buffer.byteLength(rendered.body));
     const kept = { ...rendered, seconds: refusal.retryAfterSeconds, contentLength };
     this.last.set(shape, kept);
     return kept;

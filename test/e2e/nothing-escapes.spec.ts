@@ -33,6 +33,7 @@ const STRAYS: [string, string, number][] = [
   ['LINK on a parameter route', requestText('LINK /v1/clusters/1'), 405],
   ['OPTIONS that is no preflight', requestText('OPTIONS /mcp'), 405],
   ['OPTIONS *', requestText('OPTIONS *'), 404],
+  ['a target that is no path', requestText('GET *v1/clusters'), 404],
   ['a bad escape', requestText('GET /%zz'), 400],
   ['a bad escape in a parameter', requestText('GET /v1/clusters/%zz'), 400],
   ['an unmet expectation', requestText('POST /mcp', { expect: 'foo', 'content-length': '2' }, '{}'), 417],

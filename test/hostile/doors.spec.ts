@@ -85,6 +85,29 @@ describe('Every answer', () => {
 describe('A page of an allowed origin', () => {
   const init = { headers: { origin: PAGE } };
 
+  it('reads every answer to a call, each header said once', async () => {
+    const own = { authorization: `Bearer ${key()}`, origin: PAGE };
+    const call = JSON.stringify(callTool('tidb_capabilities'));
+    const mcp = { ...own, 'content-type': 'application/json', accept: 'application/json' };
+    const calls = [
+      requestText('GET /v1/capabilities', own),
+      requestText('GET /v1/clusters?pageSize=0', own),
+      requestText('POST /mcp', { ...mcp, 'content-length': String(call.length) }, call),
+    ];
+    // The bucket holds twenty.
+    const answers = [];
+    for (let turn = 0; turn < 8; turn += 1)
+      for (const text of calls) answers.push(await sendRaw(server.port, [text], { quietMs: 20 }));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 400, 429]));
+    for (const { status, head } of answers) {
+      const names = [...head.matchAll(/^([\w-]+):/gm)].map(([, name = '']) => name.toLowerCase());
+      expect([status, names.filter((name, at) => names.indexOf(name) !== at)]).toEqual([status, []]);
+      const expected = ['access-control-allow-origin', 'access-control-expose-headers', 'vary', 'ratelimit-policy'];
+      expected.push('x-content-type-options', 'cache-control', 'content-type', 'content-length', 'ratelimit');
+      expect(names).toEqual(expect.arrayContaining(expected));
+    }
+  });
+
   it('reads every refusal, with its wait', async () => {
     const answers = await Promise.all(Array.from({ length: 7 }, () => ask(`${server.url}/v1/clusters`, init)));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([401, 429]));

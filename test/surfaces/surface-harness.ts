@@ -157,7 +157,7 @@ function contextOf(kind: IdentityKind, surface: Surface, reply: FastifyReply): R
   });
   const credential = { kind: 'api-key', publicKey: 'pub', privateKey: 'private' } as const;
   const tenant = { identity: { kind, fingerprint: 'f'.repeat(64), credential }, session: { credential } };
-  return { tenant, surface, signal: gone.signal } as unknown as RequestContext;
+  return { tenant, surface, signal: gone.signal, answerHeaders: [] } as unknown as RequestContext;
 }
 
 async function connect(url: string, era: 'legacy' | 'auto'): Promise<Client> {

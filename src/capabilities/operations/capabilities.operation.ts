@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { capabilitiesReport } from '../capabilities-report.js';
+import { capabilitiesText } from '../capabilities-text.js';
 import { defineOperation, READS_TIDB_CLOUD } from '../operation.js';
 
 /** What this server is, which limits are in force, and how much of the day's quota is left. */
@@ -48,5 +49,6 @@ export const capabilitiesOperation = defineOperation({
       liveInstances: 2,
     },
   },
-  run: (context) => Promise.resolve(context.describeServer()),
+  json: capabilitiesText,
+  run: (context) => context.describeServer(),
 });
