@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { configOf } from '../config/parse-config.js';
 import type { QuotaService } from '../quota/quota.service.js';
 import { capabilitiesReport } from './capabilities-report.js';
+import { capabilitiesText } from './capabilities-text.js';
 import type { Caller } from './operation.js';
 import { TenantLimits } from '../tenant-limits/tenant-limits.js';
 import type { TenantLimitsService } from '../tenant-limits/tenant-limits.service.js';
@@ -85,5 +86,29 @@ describe('The capabilities over HTTP', () => {
     limits.replace([{ fingerprint: FINGERPRINT, requestsPerSecond: 50, burst: undefined, callsPerUtcDay: undefined }]);
     const own = new HttpServerDescription(configOf(), quota, { limits } as TenantLimitsService).describe(caller);
     expect(own.limits.tenant).toMatchObject({ requestsPerSecond: 50, burst: 20 });
+  });
+
+  it('are those of now, also where a limit or the name of this run has changed since the last report', () => {
+    let instanceId = 'first';
+    const limits = new TenantLimits();
+    const limit = { fingerprint: FINGERPRINT, burst: undefined, callsPerUtcDay: undefined };
+    const renamed = Object.assign(Object.create(quota) as QuotaService, { instanceId: () => instanceId });
+    const server = new HttpServerDescription(configOf(), renamed, { limits } as TenantLimitsService);
+    const told = () => {
+      const report = server.describe(caller);
+      expect(capabilitiesText(report)).toBe(JSON.stringify(report));
+      return [report.server.instanceId, report.limits.tenant?.requestsPerSecond];
+    };
+    expect(told()).toEqual(['first', 5]);
+    limits.replace([{ ...limit, requestsPerSecond: 50 }]);
+    instanceId = 'second';
+    expect([told(), told()]).toEqual([
+      ['second', 50],
+      ['second', 50],
+    ]);
+    limits.replace([{ ...limit, requestsPerSecond: 70 }]);
+    expect(told()).toEqual(['second', 70]);
+    limits.replace([]);
+    expect(told()).toEqual(['second', 5]);
   });
 });

@@ -31,16 +31,14 @@ export class HttpServerDescription implements ServerDescription {
     const { preauthRps, preauthBurst, tenantRps, tenantBurst, globalRps, globalBurst } = config;
     const scope = 'instance' as const;
     const mark = (limit: Limit) => (config.shadow.includes(limit) ? { shadowed: true } : {});
+    const preauth = { requestsPerSecond: preauthRps, burst: preauthBurst, keyedBy: 'client-ip' as const };
+    const tenant = { requestsPerSecond: tenantRps, burst: tenantBurst, keyedBy: 'credential' as const };
+    const global = { requestsPerSecond: globalRps, burst: globalBurst, keyedBy: 'instance' as const };
+    // Frozen, since all reports share them.
     this.buckets = {
-      preauth: {
-        requestsPerSecond: preauthRps,
-        burst: preauthBurst,
-        keyedBy: 'client-ip',
-        scope,
-        ...mark('preauth'),
-      },
-      tenant: { requestsPerSecond: tenantRps, burst: tenantBurst, keyedBy: 'credential', scope, ...mark('tenant') },
-      global: { requestsPerSecond: globalRps, burst: globalBurst, keyedBy: 'instance', scope, ...mark('global') },
+      preauth: Object.freeze({ ...preauth, scope, ...mark('preauth') }),
+      tenant: Object.freeze({ ...tenant, scope, ...mark('tenant') }),
+      global: Object.freeze({ ...global, scope, ...mark('global') }),
     };
   }
 
@@ -75,7 +73,7 @@ export class HttpServerDescription implements ServerDescription {
   /** This run, whose name in the control database can change. */
   private server(): CapabilitiesReport['server'] {
     const instanceId = this.quota.instanceId();
-    if (this.lastServer.instanceId !== instanceId) this.lastServer = { ...this.lastServer, instanceId };
+    if (this.lastServer.instanceId !== instanceId) this.lastServer = Object.freeze({ ...this.lastServer, instanceId });
     return this.lastServer;
   }
 
@@ -87,7 +85,7 @@ export class HttpServerDescription implements ServerDescription {
     const known = this.ownBuckets.get(own);
     if (known !== undefined) return known;
     const { requestsPerSecond = tenant.requestsPerSecond, burst = tenant.burst } = own;
-    const bucket = { ...tenant, requestsPerSecond, burst };
+    const bucket = Object.freeze({ ...tenant, requestsPerSecond, burst });
     this.ownBuckets.set(own, bucket);
     return bucket;
   }

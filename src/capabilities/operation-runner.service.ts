@@ -36,20 +36,21 @@ export class OperationRunner {
     raw: unknown,
   ): z.output<O> | Promise<z.output<O>> {
     const startedMs = this.clock.monotonicMs();
+    let output: z.output<O> | Promise<z.output<O>>;
     try {
       const input = readInput(operation, raw);
       this.metrics.countAdmitted(caller.surface);
-      const output = operation.run(this.contexts.of(caller), input);
-      if (!(output instanceof Promise)) return this.ended(operation, startedMs, output);
-      return output.then(
-        (answer) => this.ended(operation, startedMs, answer),
-        (error: unknown) => {
-          throw this.failed(operation, startedMs, error);
-        },
-      );
+      output = operation.run(this.contexts.of(caller), input);
     } catch (error) {
       throw this.failed(operation, startedMs, error);
     }
+    if (!(output instanceof Promise)) return this.ended(operation, startedMs, output);
+    return output.then(
+      (answer) => this.ended(operation, startedMs, answer),
+      (error: unknown) => {
+        throw this.failed(operation, startedMs, error);
+      },
+    );
   }
 
   private ended<O extends z.ZodObject>(
@@ -57,7 +58,13 @@ export class OperationRunner {
     startedMs: number,
     output: z.output<O>,
   ): z.output<O> {
-    this.tell(operation, startedMs, operation.failure?.(output) ?? 'ok');
+    let outcome: string | undefined;
+    try {
+      outcome = operation.failure?.(output);
+    } catch (error) {
+      throw this.failed(operation, startedMs, error);
+    }
+    this.tell(operation, startedMs, outcome ?? 'ok');
     return output;
   }
 

@@ -89,7 +89,10 @@ export interface Operation<I extends z.ZodObject = z.ZodObject, O extends z.ZodO
   readonly changes?: boolean;
   /** A call and its answer as they may look, for the OpenAPI document; both fit the schemas. */
   readonly example: { readonly input: z.input<I>; readonly output: z.output<O> };
-  /** The output as JSON, where a call costs so little that writing it by the schema is much of its price. */
+  /**
+   * The output as JSON, where a call costs so little that writing it by the schema is much of its price. Says what the
+   * schema says, and nothing that it does not name.
+   */
   json?(output: z.output<O>): string;
   /** The word for an answer that is no success, for telemetry; as a tool result it has `isError`. */
   failure?(output: z.output<O>): string | undefined;

@@ -49,7 +49,7 @@ export function ServesOperation(operation: Operation): MethodDecorator {
   return applyDecorators(
     RequestMapping({ path: route.path, method: RequestMethod[route.method] }),
     HttpCode(200),
-    // Answers are written by it: in half the time, and nothing that the schema does not name.
+    // Answers are written by it where the operation does not write its own: in half the time, and nothing more.
     RouteSchema({ response: { 200: toJsonSchema(operation.output, 'output') } }),
     Call(),
     ApiOperation({

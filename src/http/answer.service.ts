@@ -13,7 +13,6 @@ import { writeWhole } from '../request/whole-answer.adapter.js';
 import { EntryService } from './entry.service.js';
 import { pathText } from './http-request-context.js';
 import { NO_ROUTE } from './http-route.js';
-import { ANSWER_HEADERS } from './pages.js';
 import { ResourceMetadata } from './resource-metadata.js';
 import { RouteTable } from './route-table.js';
 import { closeSoftly } from './soft-close.adapter.js';
@@ -91,7 +90,7 @@ export class AnswerService {
   /** Sends an expected failure in the shape of its surface. */
   send(
     error: AppError,
-    shape: Pick<RequestContext, 'surface' | 'modern'> & Partial<Pick<RequestContext, 'answerHeaders'>>,
+    shape: Pick<RequestContext, 'surface' | 'modern' | 'answerHeaders'>,
     request: FastifyRequest,
     reply: FastifyReply,
   ): void {
@@ -109,14 +108,13 @@ export class AnswerService {
     }
     if (extras.retryAfterSeconds !== undefined) reply.header('retry-after', String(extras.retryAfterSeconds));
     if (extras.allow !== undefined) reply.header('allow', extras.allow.join(', '));
-    const { answerHeaders = [] } = shape;
+    const { answerHeaders } = shape;
     for (let index = 0; index < answerHeaders.length; index += 2) {
       reply.header(answerHeaders[index]!, answerHeaders[index + 1]);
     }
     if (code === 'UNAUTHENTICATED') reply.header('www-authenticate', this.resource.challenges(shape.surface));
     reply
       .code(error.status)
-      .headers(ANSWER_HEADERS)
       .header('content-type', contentType)
       .header('cache-control', 'no-store')
       .send(asBytes(body));

@@ -10,7 +10,7 @@ import { EntryService } from './entry.service.js';
 import { hostOf, pathText, surfaceOf } from './http-request-context.js';
 import { type HttpRoute, NO_ROUTE } from './http-route.js';
 import { OriginHostCheck } from './origin-host.js';
-import { ANSWER_HEADERS, isDocsFile } from './pages.js';
+import { ANSWER_HEADER_LIST, ANSWER_HEADERS, isDocsFile } from './pages.js';
 import { RESOURCE_METADATA_PATH } from './resource-metadata.js';
 
 const EXPOSED = 'Retry-After, RateLimit, RateLimit-Policy, WWW-Authenticate, Allow';
@@ -73,11 +73,14 @@ export class FrontDoorService {
     const error = this.unroutable(request.raw, route) ?? unanswerable(request.raw);
     const context = this.entry.enter(request, reply, error === undefined ? route : NO_ROUTE);
     const { origin } = request.raw.headers;
-    if (origin !== undefined && reply.hasHeader('access-control-allow-origin'))
+    // Set where the origin is an allowed one; a page of this very server needs none.
+    if (origin !== undefined && reply.hasHeader('access-control-allow-origin')) {
       context.answerHeaders.push(...Object.entries(corsHeaders(origin)).flat());
+    }
     const refusal = this.entry.admission.lookAhead(context);
     if (refusal !== undefined) this.answers.refuse(refusal, context, request, reply);
     else if (error !== undefined) this.answers.fail(error, request, reply);
+    // A call's are in the list.
     else if (context.call !== true) reply.headers(route.headers);
     return refusal !== undefined || error !== undefined;
   }
@@ -88,10 +91,7 @@ export class FrontDoorService {
     // Fastify asks of `QUERY` a content type before it looks whether there is such a route, and its router takes the
     // first character of a target for a slash, whatever it is.
     const isUnknown =
-      raw.method === 'HEAD' ||
-      raw.method === 'QUERY' ||
-      (path !== '' && !path.startsWith('/')) ||
-      (route.isDocs && !isDocsFile(path));
+      raw.method === 'HEAD' || raw.method === 'QUERY' || !path.startsWith('/') || (route.isDocs && !isDocsFile(path));
     return isUnknown ? this.answers.unmatched(raw) : undefined;
   }
 
@@ -107,9 +107,7 @@ export class FrontDoorService {
     if (verdict === 'forbidden') {
       return this.say(new AppError('FORBIDDEN', 'Pages of this Origin may not call this server.'), request, reply);
     }
-    if (verdict === 'allowed') {
-      reply.headers(corsHeaders(headers.origin));
-    }
+    if (verdict === 'allowed' && headers.origin !== undefined) reply.headers(corsHeaders(headers.origin));
     if (this.closing && !isHealth) {
       reply.header('connection', 'close');
       return this.say(new AppError('SHUTTING_DOWN', SHUTTING_DOWN, { retryAfterSeconds: 1 }), request, reply);
@@ -127,7 +125,8 @@ export class FrontDoorService {
       const error = new AppError('METHOD_NOT_ALLOWED', 'This path takes GET only.', { allow: ['GET'] });
       return this.say(error, request, reply);
     }
-    reply.headers(ANSWER_HEADERS).header('cache-control', METADATA_CACHING);
+    // Whoever keeps it for others has to ask anew for a page of an allowed origin.
+    reply.headers(ANSWER_HEADERS).header('cache-control', METADATA_CACHING).header('vary', 'Origin');
     reply.header('content-type', 'application/json').send(document);
     return true;
   }
@@ -136,7 +135,7 @@ export class FrontDoorService {
     const surface = surfaceOf(pathText(request.raw.url ?? ''));
     const revision = request.raw.headers['mcp-protocol-version'];
     const modern = typeof revision === 'string' && isModernRevision(revision);
-    this.answers.send(error, { surface, modern }, request, reply);
+    this.answers.send(error, { surface, modern, answerHeaders: [...ANSWER_HEADER_LIST] }, request, reply);
     return true;
   }
 }
@@ -168,8 +167,8 @@ const UNKNOWN_HOST = 'This server does not answer for this Host; its operator li
 const SHUTTING_DOWN = 'This instance is shutting down. Retry in 1s; another instance takes the call.';
 
 /** What a page of an allowed origin needs to read the answer. */
-function corsHeaders(origin: string | undefined): Record<string, string> {
-  return { 'access-control-allow-origin': origin ?? '', vary: 'Origin', 'access-control-expose-headers': EXPOSED };
+function corsHeaders(origin: string): Record<string, string> {
+  return { 'access-control-allow-origin': origin, vary: 'Origin', 'access-control-expose-headers': EXPOSED };
 }
 
 function preflight(request: FastifyRequest, reply: FastifyReply): true {
@@ -177,6 +176,7 @@ function preflight(request: FastifyRequest, reply: FastifyReply): true {
   if (asked !== undefined && HEADER_LIST.test(asked)) reply.header('access-control-allow-headers', asked);
   reply
     .code(204)
+    .headers(ANSWER_HEADERS)
     .header('access-control-allow-methods', 'GET, POST')
     .header('access-control-max-age', PREFLIGHT_SECONDS)
     .send();

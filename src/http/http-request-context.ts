@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isModernRevision, type Surface } from '../errors/error-body.js';
 import type { Identity, TenantContext } from '../request/credential.js';
-import { ANSWER_HEADER_LIST } from './pages.js';
 import type { AdmissionStage, ClientAddress, Refusal, RequestContext, Taken } from '../request/request-context.js';
+import { ANSWER_HEADER_LIST } from './pages.js';
 
 /** RFC 9112: a request to a proxy names the whole URL; what stands before its path is none of it. */
 const ABSOLUTE_FORM = /^https?:\/\/([^/?#]*)/i;

@@ -1,9 +1,8 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { INestApplication } from '@nestjs/common';
-import { FastifyAdapter } from '@nestjs/platform-fastify';
+import type { FastifyAdapter } from '@nestjs/platform-fastify';
 import {
   fastify as createFastify,
-  type FastifyInstance,
   type FastifyReply,
   type FastifyRequest,
   type FastifyServerFactoryHandler,
@@ -11,6 +10,7 @@ import {
 } from 'fastify';
 import type { RouteMark } from '../request/route.decorator.js';
 import { AnswerService } from './answer.service.js';
+import { bareAdapter } from './bare.adapter.js';
 import { boundConnections } from './connection-bounds.adapter.js';
 import { FrontDoorService } from './front-door.service.js';
 import { type HttpRoute, httpRoute, NO_ROUTE } from './http-route.js';
@@ -48,7 +48,7 @@ export function createHttpAdapter(): HttpAdapter {
       if (!door?.receive(request, reply, NO_ROUTE)) answers?.fail(error, request, reply);
     },
   });
-  const adapter = adapterWithoutHooks(fastify);
+  const adapter = bareAdapter(fastify);
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser('*', (_request, _payload, done) => done(null, undefined));
   const receive = (route: HttpRoute): onRequestHookHandler => {
@@ -74,27 +74,6 @@ export function createHttpAdapter(): HttpAdapter {
       answers = app.get(AnswerService);
     },
   };
-}
-
-/** Nothing here is middleware, so the library that would run it stays away. */
-class BareAdapter extends FastifyAdapter {
-  override init(): Promise<void> {
-    return Promise.resolve();
-  }
-}
-
-/**
- * Nest's adapter on this Fastify, without the seven hooks that it brings for CORS, CSRF, middleware and versions: nobody
- * here uses them, and every request would walk through them all. Decision 0026.
- */
-function adapterWithoutHooks(fastify: FastifyInstance): FastifyAdapter {
-  const addHook: unknown = Reflect.get(fastify, 'addHook');
-  Object.assign(fastify, { addHook: () => fastify });
-  try {
-    return new BareAdapter(fastify);
-  } finally {
-    Object.assign(fastify, { addHook });
-  }
 }
 
 /** Node's server with our times, whose requests meet the door before Fastify's router. */

@@ -69,6 +69,8 @@ export interface Surfaces {
   admitted: string[];
   events: unknown[];
   kind: IdentityKind;
+  /** What the server says of itself. */
+  describe(): CapabilitiesReport;
   /** A client of the given era, connected; the newer one negotiates. */
   connect(era: 'legacy' | 'auto'): Promise<Client>;
   close(): Promise<void>;
@@ -101,7 +103,12 @@ export async function startSurfaces(): Promise<Surfaces> {
     confirmations: new FakeConfirmations(),
     config: { v1Tokens: [], readOnly: false, maxBodyBytes: 1_000_000 },
   };
-  const surfaces = { ...seen, ...fakes, kind: 'api-key' as IdentityKind } as unknown as Surfaces;
+  const surfaces = {
+    ...seen,
+    ...fakes,
+    kind: 'api-key' as IdentityKind,
+    describe: () => DESCRIPTION,
+  } as unknown as Surfaces;
   const app = await NestFactory.create<NestFastifyApplication>(moduleOver(surfaces), new FastifyAdapter(), {
     logger: false,
     abortOnError: false,
@@ -139,7 +146,7 @@ function moduleOver(surfaces: Surfaces): new () => object {
       { provide: MetricsService, useValue: { countAdmitted: (surface: string) => surfaces.admitted.push(surface) } },
       { provide: TelemetryService, useValue: { emit: (event: unknown) => surfaces.events.push(event) } },
       { provide: QuotaService, useValue: { status: () => DESCRIPTION.limits.quota } },
-      { provide: SERVER_DESCRIPTION, useValue: { describe: () => DESCRIPTION } },
+      { provide: SERVER_DESCRIPTION, useValue: { describe: () => surfaces.describe() } },
       { provide: CLOCK, useValue: { monotonicMs: () => 0, utcMs: () => 0 } },
       {
         provide: REJECTION_LISTENER,

@@ -13,6 +13,7 @@ beforeEach(() => {
   surfaces.admitted.length = 0;
   surfaces.events.length = 0;
   surfaces.kind = 'api-key';
+  surfaces.describe = () => DESCRIPTION;
   surfaces.tidbCloud.answer = () => ({ kind: 'ok', value: {} });
 });
 
@@ -32,6 +33,17 @@ describe('GET /v1', () => {
     expect(response.headers.get('cache-control')).toBe('no-store');
     expect(await response.json()).toEqual(DESCRIPTION);
     expect(surfaces.tidbCloud.requests).toEqual([]);
+    expect(surfaces.events).toEqual([{ event: 'tool_called', operation: 'capabilities', outcome: 'ok', ms: 0 }]);
+    expect(surfaces.admitted).toEqual(['v1']);
+  });
+
+  it('tells a fault of its own once, where the answer would have come at once', async () => {
+    surfaces.describe = () => {
+      throw new Error('a fault');
+    };
+    const response = await get('/v1/capabilities');
+    expect([response.status, (await problemOf(response))['code']]).toEqual([500, 'INTERNAL']);
+    expect(surfaces.events).toEqual([{ event: 'tool_called', operation: 'capabilities', outcome: 'INTERNAL', ms: 0 }]);
   });
 
   it.each([
