@@ -53,6 +53,16 @@ describe('A server that stops', () => {
     expect(steps.slice(6)).toEqual(['Cutting 3 open connections: 20 s are over.', 'cut']);
   });
 
+  it('looks for connections whose last request has ended several times a second', async () => {
+    const { server, end, say } = setUp(1);
+    const looked = vi.spyOn(server, 'connections');
+    const stopped = stopGracefully(server, 0, say);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(looked).toHaveBeenCalledTimes(4);
+    end();
+    await stopped;
+  });
+
   it('says nothing of what ends soon, and leaves no timer behind', async () => {
     const { server, steps, end, say } = setUp(1);
     const stopped = stopGracefully(server, 0, say);

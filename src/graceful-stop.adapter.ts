@@ -3,6 +3,8 @@ export const DRAIN_MS = 20_000;
 
 /** Whoever waits is told this often what for. */
 const TELL_EVERY_MS = 5_000;
+/** Connections whose last request has ended are looked for this often: a stop takes no longer than its requests. */
+const LOOK_EVERY_MS = 250;
 
 /** Told, as a sentence, what is waited for. */
 export type Say = (sentence: string) => void;
@@ -15,7 +17,7 @@ export interface Stoppable {
   refuse(): void;
   /** Closes the listener; resolves when running requests have ended and the last counts are stored. */
   close(): Promise<void>;
-  /** Connections that are left once the idle ones are closed. */
+  /** Closes the idle connections; answers how many are left. */
   connections(): Promise<number>;
   /** Cuts whatever still runs. */
   cut(): void;
@@ -48,14 +50,13 @@ async function grace(graceMs: number, say: Say, hurry?: AbortSignal): Promise<vo
 }
 
 async function tellWhoIsWaitedFor(server: Stoppable, say: Say, closed: AbortSignal): Promise<void> {
-  for (let leftMs = DRAIN_MS; leftMs > 0; leftMs -= TELL_EVERY_MS) {
-    await pauseFor(TELL_EVERY_MS, closed);
+  for (let leftMs = DRAIN_MS - LOOK_EVERY_MS; leftMs >= 0; leftMs -= LOOK_EVERY_MS) {
+    await pauseFor(LOOK_EVERY_MS, closed);
     if (closed.aborted) return;
     const count = await server.connections();
-    if (count === 0) continue;
+    if (count === 0 || leftMs % TELL_EVERY_MS !== 0) continue;
     const connections = count === 1 ? '1 open connection' : `${count} open connections`;
-    const leftSeconds = (leftMs - TELL_EVERY_MS) / 1_000;
-    if (leftSeconds > 0) say(`Waiting for ${connections} and their requests, for ${leftSeconds} s more.`);
+    if (leftMs > 0) say(`Waiting for ${connections} and their requests, for ${leftMs / 1_000} s more.`);
     else say(`Cutting ${connections}: ${DRAIN_MS / 1_000} s are over.`);
   }
   server.cut();

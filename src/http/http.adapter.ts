@@ -14,6 +14,7 @@ import { bareAdapter } from './bare.adapter.js';
 import { boundConnections } from './connection-bounds.adapter.js';
 import { FrontDoorService } from './front-door.service.js';
 import { type HttpRoute, httpRoute, NO_ROUTE } from './http-route.js';
+import { answerUnreadable, closeAfterAnswers } from './unreadable.adapter.js';
 
 /** A client has this long to send its header, and its whole request where nothing here reads the body. */
 const HEADERS_TIMEOUT_MS = 15_000;
@@ -42,6 +43,7 @@ export function createHttpAdapter(): HttpAdapter {
   const fastify = createFastify({
     exposeHeadRoutes: false,
     return503OnClosing: false,
+    clientErrorHandler: answerUnreadable,
     serverFactory: (route: FastifyServerFactoryHandler) => createHttpServer(route, () => door),
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => {
@@ -89,6 +91,7 @@ function createHttpServer(route: RequestListener, door: () => FrontDoorService |
   };
   return boundConnections(createServer(times, listener))
     .on('checkContinue', listener)
+    .on('connect', (_request, socket) => closeAfterAnswers(socket))
     .on('checkExpectation', (raw: IncomingMessage, response: ServerResponse) => {
       door()?.expectationFailed(raw);
       listener(raw, response);

@@ -14,8 +14,8 @@ export function closeSoftly({ socket }: IncomingMessage): void {
   socket.destroySoon = () => linger(socket);
 }
 
-/** In the place of what Node does once such an answer is complete. */
-function linger(socket: Socket): void {
+/** In the place of what Node does once such an answer is complete: says the end, and reads nothing more. */
+export function linger(socket: Socket): void {
   socket.end();
   // By this mark Node's server leaves a connection unread; it would take in the rest of the body otherwise.
   Object.assign(socket, { _paused: true });

@@ -38,10 +38,12 @@ async function assault(judge: (one: RawAttack, outcome: Outcome, replay: string)
   }
 }
 
+const UNREADABLE = /is no HTTP request|did not arrive in time|are too large/;
+
 /** What Node answers by itself: it meets no layer, and the connection is gone. */
 const isNodes = ({ status, body, head }: ParsedAnswer): boolean => {
   if (status === 400 && body === '0\r\n\r\n') return /\r\nconnection: close/i.test(head);
-  return [400, 408, 431].includes(status) && body.includes(`"statusCode":${status}`);
+  return [400, 408, 431].includes(status) && UNREADABLE.test(body);
 };
 
 /** The path of a request-target, as the router reads it. */
