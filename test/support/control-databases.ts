@@ -28,6 +28,8 @@ export interface DatabaseKind {
 
 const MYSQL_URL = process.env['TEST_MYSQL_URL'];
 const POSTGRES_URL = process.env['TEST_POSTGRES_URL'];
+/** Where the suites have run on the embedded file already. */
+const SERVERS_ALONE = process.env['TEST_SERVERS_ALONE'] !== undefined;
 
 const scratchName = () => `quota_test_${randomBytes(6).toString('hex')}`;
 
@@ -108,7 +110,13 @@ function serverKind(
 
 /** The three kinds, also the ones that can't be reached here, so that a report says what was skipped. */
 export const DATABASE_KINDS: readonly DatabaseKind[] = [
-  { name: 'libsql', title: 'libsql', available: true, commit: '', create: createFile },
+  {
+    name: 'libsql',
+    title: SERVERS_ALONE ? 'libsql (skipped: TEST_SERVERS_ALONE is set)' : 'libsql',
+    available: !SERVERS_ALONE,
+    commit: '',
+    create: createFile,
+  },
   serverKind('MySQL protocol', 'TEST_MYSQL_URL', 'COMMIT', () => createMysql(MYSQL_URL ?? '')),
   // Its texts end in a zero; without that, READ COMMITTED would do.
   serverKind('PostgreSQL', 'TEST_POSTGRES_URL', 'COMMIT\0', () => createPostgres(POSTGRES_URL ?? '')),
