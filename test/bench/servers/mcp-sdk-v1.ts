@@ -29,7 +29,8 @@ async function bodyOf(request: IncomingMessage): Promise<unknown> {
   return JSON.parse(Buffer.concat(chunks).toString('utf8'));
 }
 
-createServer((request, response) => {
+// Longer than any pause between two rounds.
+createServer({ keepAliveTimeout: 75_000 }, (request, response) => {
   void (async () => {
     const body = await bodyOf(request);
     const server = serverOfOneRequest();

@@ -10,7 +10,8 @@ const headers = {
   ...(REFUSES ? { 'retry-after': '1' } : {}),
 };
 
-createServer((_request, response) => {
+// Longer than any pause between two rounds.
+createServer({ keepAliveTimeout: 75_000 }, (_request, response) => {
   response.writeHead(REFUSES ? 429 : 200, headers);
   response.end(BODY);
 }).listen(PORT, '127.0.0.1');
