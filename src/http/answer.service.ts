@@ -76,15 +76,10 @@ export class AnswerService {
     answerHeaders.push('content-type', contentType, 'content-length', contentLength);
     answerHeaders.push('retry-after', retryAfter, 'cache-control', 'no-store');
     if (closes) answerHeaders.push('connection', 'close');
-    this.tellAllowance(context);
-    writeWhole(response, status, answerHeaders, body);
-  }
-
-  /** A refused tenant is told what it has left, as with every answer; a stranger has nothing of its own. */
-  private tellAllowance(context: RequestContext): void {
+    // A refused tenant is told what it has left, as with every answer; a stranger has nothing of its own.
     const identity = acceptedIdentity(context);
-    const fields = identity && rateLimitFields(this.entry.allowance(identity));
-    if (fields !== undefined) context.answerHeaders.push('ratelimit-policy', fields.policy, 'ratelimit', fields.state);
+    if (identity !== undefined) answerHeaders.push(...rateLimitFields(this.entry.allowance(identity)));
+    writeWhole(response, status, answerHeaders, body);
   }
 
   /** Sends an expected failure in the shape of its surface. */

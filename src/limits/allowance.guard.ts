@@ -13,8 +13,7 @@ export class AllowanceGuard implements CanActivate {
     const { raw } = execution.getArgByIndex<FastifyRequest>(0);
     const { identity, tenant, answerHeaders } = requestContext(raw);
     if (identity !== undefined && tenant !== undefined) {
-      const fields = rateLimitFields(this.limits.allowance(identity));
-      if (fields !== undefined) answerHeaders.push('ratelimit-policy', fields.policy, 'ratelimit', fields.state);
+      answerHeaders.push(...rateLimitFields(this.limits.allowance(identity)));
     }
     return true;
   }

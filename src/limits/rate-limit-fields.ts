@@ -26,16 +26,20 @@ let lastPolicy = { rate: {} as BucketRate, callsPerUtcDay: -1, text: '' };
 
 /**
  * The `RateLimit-Policy` and `RateLimit` fields (draft-ietf-httpapi-ratelimit-headers): quota `q` and window `w` in
- * seconds of each policy; what remains, `r`, and the seconds until it is whole again, `t`. Undefined where there is
- * nothing to promise.
+ * seconds of each policy; what remains, `r`, and the seconds until it is whole again, `t`. Name and value in turn, as
+ * the context's `answerHeaders` are; empty where there is nothing to promise.
  */
-export function rateLimitFields({ tenant, quota }: Allowance): { policy: string; state: string } | undefined {
+export function rateLimitFields({ tenant, quota }: Allowance): string[] {
   if (tenant !== undefined && quota !== undefined) {
     const policy = policyOf(tenant.rate, quota.callsPerUtcDay);
-    return { policy, state: `${tenantState(tenant)}, ${quotaState(quota)}` };
+    return fields(policy, `${tenantState(tenant)}, ${quotaState(quota)}`);
   }
-  if (tenant !== undefined) return { policy: tenantPolicy(tenant.rate), state: tenantState(tenant) };
-  return quota && { policy: quotaPolicy(quota.callsPerUtcDay), state: quotaState(quota) };
+  if (tenant !== undefined) return fields(tenantPolicy(tenant.rate), tenantState(tenant));
+  return quota === undefined ? [] : fields(quotaPolicy(quota.callsPerUtcDay), quotaState(quota));
+}
+
+function fields(policy: string, state: string): string[] {
+  return ['ratelimit-policy', policy, 'ratelimit', state];
 }
 
 function tenantState({ tokens, rate }: TenantAllowance): string {

@@ -30,6 +30,11 @@ describe('With an OAuth issuer, the metadata of this protected resource', () => 
     ]) {
       const answer = await ask(url + path);
       expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/json']);
+      // A cache gives what it keeps to pages of allowed origins as well.
+      expect([answer.headers.get('cache-control'), answer.headers.get('vary')]).toEqual([
+        'public, max-age=3600',
+        'Origin',
+      ]);
       expect(answer.json()).toEqual({
         resource,
         authorization_servers: [ISSUER],

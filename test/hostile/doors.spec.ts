@@ -72,6 +72,10 @@ describe('Every answer', () => {
       await ask(`${server.url}/openapi.json`),
       await ask(`${server.url}/metrics`, bearer(ADMIN)),
       await ask(`${server.url}/v1/clusters`, { headers: { origin: 'https://evil.example' } }),
+      await ask(`${server.url}/mcp`, {
+        method: 'OPTIONS',
+        headers: { origin: PAGE, 'access-control-request-method': 'POST' },
+      }),
       ...(await Promise.all(Array.from({ length: 6 }, () => ask(`${server.url}/v1/clusters`)))),
     ];
     expect(answers.map(({ status }) => status)).toContain(429);
