@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { confirmOperation } from '../../src/capabilities/operations/confirm.operation.js';
 import { OPERATIONS } from '../../src/capabilities/operations.js';
 import { DESCRIPTION, startSurfaces, type Surfaces } from './surface-harness.js';
 
@@ -35,6 +36,13 @@ describe('GET /v1', () => {
     expect(surfaces.tidbCloud.requests).toEqual([]);
     expect(surfaces.events).toEqual([{ event: 'tool_called', operation: 'capabilities', outcome: 'ok', ms: 0 }]);
     expect(surfaces.admitted).toEqual(['v1']);
+  });
+
+  it('tells of a confirmation that was not performed by its outcome, though the answer is a 200', async () => {
+    const confirm = vi.spyOn(surfaces.confirmations, 'confirm');
+    confirm.mockResolvedValueOnce({ ...confirmOperation.example.output, outcome: 'unknown' });
+    expect((await post('/v1/confirm', { confirmationToken: 'token' })).status).toBe(200);
+    expect(surfaces.events).toEqual([{ event: 'tool_called', operation: 'confirm', outcome: 'unknown', ms: 0 }]);
   });
 
   it('tells a fault of its own once, where the answer would have come at once', async () => {
