@@ -13,6 +13,8 @@ beforeEach(() => {
 afterEach(() => Logger.overrideLogger(false));
 
 const HOUR_MS = 3_600_000;
+/** With its share of the jitter, where every random number is one half. */
+const FLUSH_DUE_MS = HOUR_MS + 500;
 const FAIR: Weather = { partitioned: false, lossRate: 0, latencyMs: 5 };
 const AWAY: Weather = { ...FAIR, partitioned: true };
 
@@ -125,6 +127,49 @@ describe('the flush', () => {
     ]);
     await time.runUntil(6_100);
     expect(logged.at(-1)).toMatch(/^The last flush failed: 3 calls are lost/);
+  });
+
+  it.each(Array.from({ length: 31 }, (_, ms) => ms))(
+    'has nothing to say of a database that it leaves itself, %i ms after a flush was due',
+    async (ms) => {
+      const { time, instance } = setUp();
+      void instance.start();
+      await time.runUntil(FLUSH_DUE_MS + ms);
+      void instance.shutDown();
+      await time.runUntil(FLUSH_DUE_MS + 10_000);
+      expect(instance.hadLastFlush).toBe(true);
+      expect(logged).toEqual([]);
+    },
+  );
+
+  it('has nothing to say of a read that is slower than its good-bye', async () => {
+    const { time, sky, instance } = setUp();
+    void instance.start();
+    await time.runUntil(FLUSH_DUE_MS + 12);
+    sky.weather = { ...FAIR, latencyMs: 900 };
+    await time.runUntil(FLUSH_DUE_MS + 25);
+    void instance.shutDown();
+    await time.runUntil(FLUSH_DUE_MS + 10_000);
+    expect(instance.hadLastFlush).toBe(true);
+    expect(logged).toEqual([]);
+  });
+
+  it('reads nothing and has nobody exchange anything once it has said good-bye', async () => {
+    const { time, instance } = setUp();
+    const asked: string[] = [];
+    instance.follow({
+      flushed: () => void asked.push('flushed'),
+      readAgain: () => void asked.push('readAgain'),
+      flushedLast: () => Promise.resolve(void asked.push('flushedLast')),
+    });
+    void instance.start();
+    await time.runUntil(FLUSH_DUE_MS + 5);
+    void instance.shutDown();
+    await time.runUntil(FLUSH_DUE_MS + 10_000);
+    expect(asked).toEqual(['flushed', 'flushedLast']);
+    const read = instance.flusher.read();
+    await time.runUntil(FLUSH_DUE_MS + 20_000);
+    await expect(read).resolves.toBe(false);
   });
 
   it('has nothing to say on shutdown where everything is stored', async () => {

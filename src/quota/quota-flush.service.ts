@@ -36,6 +36,8 @@ export class QuotaFlushService implements OnApplicationBootstrap, OnApplicationS
   private failures = 0;
   private last: Promise<void> | undefined;
   private isOver = false;
+  /** Everything is stored, and the followers were asked for the last time. */
+  private hasLeft = false;
 
   constructor(
     private readonly flusher: QuotaFlusher,
@@ -82,7 +84,7 @@ export class QuotaFlushService implements OnApplicationBootstrap, OnApplicationS
 
   private async readAgain(): Promise<void> {
     await this.read();
-    for (const follower of this.followers) follower.readAgain();
+    this.tellFollowers('readAgain');
   }
 
   private armRetry(): void {
@@ -103,8 +105,13 @@ export class QuotaFlushService implements OnApplicationBootstrap, OnApplicationS
     this.failures = ok ? 0 : this.failures + 1;
     if (ok) this.timers.clear('quota-retry');
     else this.armRetry();
-    for (const follower of this.followers) follower.flushed();
+    this.tellFollowers('flushed');
     return ok;
+  }
+
+  private tellFollowers(of: 'flushed' | 'readAgain'): void {
+    if (this.hasLeft) return;
+    for (const follower of this.followers) follower[of]();
   }
 
   private async flush(): Promise<boolean> {
@@ -159,6 +166,8 @@ export class QuotaFlushService implements OnApplicationBootstrap, OnApplicationS
 
   private async takeLeave(): Promise<void> {
     if (this.persistence.isDegraded) return;
+    this.hasLeft = true;
+    this.persistence.end();
     const last = Promise.all(this.followers.map((follower) => follower.flushedLast()));
     await Promise.all([this.signOff(), this.timers.within(UNIT_TIMEOUT_MS, last)]);
   }

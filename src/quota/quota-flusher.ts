@@ -81,7 +81,8 @@ export class QuotaFlusher {
 
   /**
    * Reads and adopts the totals that changed.
-   * @returns false where nothing could be adopted, because a batch of unknown outcome may be in them already
+   * @returns false where nothing could be adopted, because a batch of unknown outcome may be in them already, or
+   *   nothing is any more, because this instance has left
    */
   read(): Promise<boolean> {
     return this.adopting('read', () => this.reader.readChanged());
@@ -141,7 +142,7 @@ export class QuotaFlusher {
 
   private adopting(name: Work, read: () => Promise<void>): Promise<boolean> {
     return this.inTurn(name, async () => {
-      if (this.sender.isUncertain) return false;
+      if (this.hasLeft || this.sender.isUncertain) return false;
       await read();
       return true;
     });

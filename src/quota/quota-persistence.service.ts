@@ -19,6 +19,7 @@ export class QuotaPersistenceService {
   private readonly state = new PersistenceState();
   private readonly listeners: PersistenceListener[] = [];
   private lastFlushAtMs: number | undefined;
+  private hasEnded = false;
 
   constructor(
     @Inject(CLOCK) private readonly clock: Clock,
@@ -47,12 +48,17 @@ export class QuotaPersistenceService {
 
   /** Notes that a step failed or took too long; `code` is the driver's, or one of ours. */
   failed(step: PersistenceStep, code: string): void {
-    if (!this.state.failed(this.clock.monotonicMs())) return;
+    if (this.hasEnded || !this.state.failed(this.clock.monotonicMs())) return;
     this.logger.warn(
       `Quota persistence is degraded (${step}: ${code}, ${this.database.target}); counting goes on in memory.`,
     );
     this.telemetry.emit({ event: 'quota_degraded', reason: `${step}: ${code}` });
     for (const listener of this.listeners) listener.degraded?.();
+  }
+
+  /** Everything is stored and the instance goes: what fails from here on fails because of that, and is no outage. */
+  end(): void {
+    this.hasEnded = true;
   }
 
   /** Notes that a flush or a read did its part. */

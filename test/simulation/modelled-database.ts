@@ -82,6 +82,8 @@ export class ModelledStore implements QuotaStore {
   readonly batchRows = 2_000;
   /** The instance has crashed: no answer reaches it any more. */
   dead = false;
+  /** The instance has closed its connection: whatever it still waits for fails. */
+  closed = false;
 
   /** @param applied told of every batch at the moment it is committed */
   constructor(
@@ -155,7 +157,7 @@ export class ModelledStore implements QuotaStore {
       const stampMs = this.database.nowMs();
       // The answers to the statements, and the way of the COMMIT.
       await this.message('not-stored');
-      if (progress.abandoned || this.dead) throw new DatabaseError('ABANDONED', 'not-stored');
+      if (progress.abandoned || this.dead || this.closed) throw new DatabaseError('ABANDONED', 'not-stored');
       progress.committing = true;
       await this.message('unknown');
       row.lastBatch = number;
@@ -227,7 +229,7 @@ export class ModelledStore implements QuotaStore {
         if (!this.dead) done();
       };
       work.then(
-        (value) => settle(() => resolve(value)),
+        (value) => settle(() => (this.closed ? reject(new DatabaseError('CLOSED', 'not-stored')) : resolve(value))),
         (error: Error) => settle(() => reject(error)),
       );
     });

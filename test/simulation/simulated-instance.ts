@@ -6,7 +6,7 @@ import type { TelemetryService } from '../../src/observability/telemetry.service
 import { BatchSender } from '../../src/quota/batch-sender.js';
 import { FlushSchedule } from '../../src/quota/flush-schedule.js';
 import { QuotaCounter } from '../../src/quota/quota-counter.js';
-import { QuotaFlushService } from '../../src/quota/quota-flush.service.js';
+import { type FlushFollower, QuotaFlushService } from '../../src/quota/quota-flush.service.js';
 import { QuotaFlusher } from '../../src/quota/quota-flusher.js';
 import { QuotaOnDemandService } from '../../src/quota/quota-on-demand.service.js';
 import { QuotaPersistenceService } from '../../src/quota/quota-persistence.service.js';
@@ -156,6 +156,11 @@ export class SimulatedInstance {
     return utcDay;
   }
 
+  /** Tells `follower` of this instance's flushes and reads. */
+  follow(follower: FlushFollower): void {
+    this.flushService.follow(follower);
+  }
+
   /** SIGKILL. */
   crash(): void {
     this.alive = false;
@@ -168,7 +173,7 @@ export class SimulatedInstance {
     this.alive = false;
     await this.flushService.onApplicationShutdown();
     this.hadLastFlush = true;
-    this.store.dead = true;
+    this.store.closed = true;
   }
 
   private keepBooksOfFlushes(): void {
