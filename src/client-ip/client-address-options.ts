@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.js';
-import { type Block, parseBlock } from './address.js';
+import { type Block, parseBlock } from '../request/ip-address.js';
 import type { ClientAddressOptions } from './client-address.js';
 
 /** The declared source of client addresses, out of the configuration. */

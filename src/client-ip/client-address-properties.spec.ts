@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseBlock } from './address.js';
+import { parseBlock } from '../request/ip-address.js';
 import { ClientAddressReader } from './client-address.js';
 
 const socket = (remoteAddress = '192.0.2.1') => ({ remoteAddress });

@@ -8,7 +8,7 @@ import {
   formatNetwork,
   parseAddress,
   parseForwardedAddress,
-} from './address.js';
+} from '../request/ip-address.js';
 
 /** What decides where the client address is read from; see the spec's "Where the client address comes from". */
 export interface ClientAddressOptions {

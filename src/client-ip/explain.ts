@@ -1,5 +1,5 @@
 import type { ClientAddress } from '../request/request-context.js';
-import { parseAddress } from './address.js';
+import { parseAddress } from '../request/ip-address.js';
 import { type AddressedRequest, type ClientAddressOptions, ClientAddressReader } from './client-address.js';
 import { explainFallback } from './fallback.js';
 

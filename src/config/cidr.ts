@@ -1,4 +1,5 @@
 import { BlockList, isIP, isIPv4 } from 'node:net';
+import { isNetwork, parseAddress, parseBlock } from '../request/ip-address.js';
 
 /**
  * What keeps a text from being an IP address or a CIDR block of one (RFC 4632, RFC 4291 section 2.3), as the end of
@@ -8,42 +9,14 @@ import { BlockList, isIP, isIPv4 } from 'node:net';
 export function addressOrBlockProblem(text: string): string | undefined {
   const slash = text.indexOf('/');
   const address = slash < 0 ? text : text.slice(0, slash);
-  if (!isPlainAddress(address)) return 'is neither an address nor a CIDR block';
+  if (parseAddress(address) === undefined) return 'is neither an address nor a CIDR block';
   if (slash < 0) return undefined;
   const prefixText = text.slice(slash + 1);
   const prefix = Number(prefixText);
   const longest = isIPv4(address) ? 32 : 128;
   if (!/^(0|[1-9]\d{0,2})$/.test(prefixText) || prefix > longest) return `has no prefix length from 0 to ${longest}`;
-  return isFirstOfBlock(address, prefix) ? undefined : `has bits set behind its prefix of ${prefix}`;
-}
-
-/** Zones (`fe80::1%eth0`) name an interface of one machine and never a caller. */
-function isPlainAddress(text: string): boolean {
-  return isIP(text) !== 0 && !text.includes('%');
-}
-
-function isFirstOfBlock(address: string, prefix: number): boolean {
-  const bits = addressBits(address);
-  const behind = BigInt(bits.length - prefix);
-  return (bits.value & ((1n << behind) - 1n)) === 0n;
-}
-
-function addressBits(address: string): { value: bigint; length: number } {
-  if (isIPv4(address)) return { value: joinParts(address.split('.').map(Number), 8n), length: 32 };
-  const withoutDotted = address.replace(/\d+\.\d+\.\d+\.\d+$/, (dotted) => {
-    const value = joinParts(dotted.split('.').map(Number), 8n);
-    return `${(value >> 16n).toString(16)}:${(value & 0xffffn).toString(16)}`;
-  });
-  const [head = '', tail] = withoutDotted.split('::');
-  const left = head === '' ? [] : head.split(':');
-  const right = tail === undefined || tail === '' ? [] : tail.split(':');
-  const zeros = Array<string>(8 - left.length - right.length).fill('0');
-  const parts = [...left, ...zeros, ...right].map((part) => Number.parseInt(part, 16));
-  return { value: joinParts(parts, 16n), length: 128 };
-}
-
-function joinParts(parts: number[], bitsEach: bigint): bigint {
-  return parts.reduce((value, part) => (value << bitsEach) | BigInt(part), 0n);
+  const block = parseBlock(text);
+  return block !== undefined && isNetwork(block) ? undefined : `has bits set behind its prefix of ${prefix}`;
 }
 
 const LOOPBACK = new BlockList();

@@ -59,7 +59,7 @@ export function parseBlock(text: string): Block | undefined {
   const match = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text);
   const address = match?.[1] === undefined ? undefined : parseAddress(match[1]);
   if (address === undefined) return undefined;
-  const full = address.family === 4 ? 32 : 128;
+  const full = lengthOf(address);
   let bits = match?.[2] === undefined ? full : Number(match[2]);
   const mapped = address.family === 4 && text.includes(':');
   if (mapped && match?.[2] !== undefined) bits -= 96;
@@ -70,7 +70,7 @@ export function parseBlock(text: string): Block | undefined {
 /** Whether the block covers the address. */
 export function covers(block: Block, address: Address): boolean {
   if (block.address.family !== address.family) return false;
-  const width = address.family === 4 ? 8 : 16;
+  const width = partWidth(address);
   let left = block.bits;
   for (let i = 0; left > 0; i += 1, left -= width) {
     const shift = Math.max(0, width - left);
@@ -88,14 +88,30 @@ export function formatAddress(address: Address): string {
  * The network of that many leading bits in CIDR notation, such as `2001:db8::/64`; the address itself at full length.
  */
 export function formatNetwork(address: Address, bits: number): string {
-  const width = address.family === 4 ? 8 : 16;
-  const full = width * address.parts.length;
-  if (bits >= full) return formatAddress(address);
+  const text = formatAddress(firstOf(address, bits));
+  return bits >= lengthOf(address) ? text : `${text}/${bits}`;
+}
+
+/** Whether the block's address is the first one of its network: no bits are set behind the prefix. */
+export function isNetwork({ address, bits }: Block): boolean {
+  return firstOf(address, bits).parts.every((part, i) => part === address.parts[i]);
+}
+
+function firstOf(address: Address, bits: number): Address {
+  const width = partWidth(address);
   const parts = address.parts.map((part, i) => {
     const drop = Math.min(width, Math.max(0, (i + 1) * width - bits));
     return (part >> drop) << drop;
   });
-  return `${formatAddress({ family: address.family, parts })}/${bits}`;
+  return { family: address.family, parts };
+}
+
+function partWidth({ family }: Address): number {
+  return family === 4 ? 8 : 16;
+}
+
+function lengthOf(address: Address): number {
+  return partWidth(address) * address.parts.length;
 }
 
 function ipv6Groups(text: string): number[] {

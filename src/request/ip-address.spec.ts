@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { covers, formatAddress, formatNetwork, parseAddress, parseBlock, parseForwardedAddress } from './address.js';
+import { covers, formatAddress, formatNetwork, parseAddress, parseBlock, parseForwardedAddress } from './ip-address.js';
 
 const canonical = (text: string): string | undefined => {
   const address = parseForwardedAddress(text);
