@@ -13,6 +13,7 @@ import { type ControlDbOptions, describeControlDb, parseControlDbUrl } from './c
 import * as kind from './config/kinds.js';
 import { ControlDatabaseService } from './control-db/control-database.service.js';
 import { DatabaseError, errorCode } from './control-db/database-error.js';
+import { SHOWN_TENANT_DIGITS, shownTenant, TENANT_DIGITS } from './request/shown-tenant.js';
 import { TenantLimitRepository } from './tenant-limits/tenant-limit.repository.js';
 import type { NamedTenantLimit, TenantLimit } from './tenant-limits/tenant-limits.js';
 import { TenantLimitsModule } from './tenant-limits/tenant-limits.module.js';
@@ -38,9 +39,7 @@ class Misuse extends Error {}
 /** The servers' database is not here; the message is the whole answer. */
 class NoDatabase extends Error {}
 
-const LEAST_DIGITS = 12;
-const WHOLE_DIGITS = 64;
-const FINGERPRINT = new RegExp(`^[0-9a-f]{${LEAST_DIGITS},${WHOLE_DIGITS}}$`);
+const FINGERPRINT = new RegExp(`^[0-9a-f]{${SHOWN_TENANT_DIGITS},${TENANT_DIGITS}}$`);
 
 @Module({})
 class TenantsModule {
@@ -147,7 +146,7 @@ async function readNamed(options: Options, config: Config): Promise<Named> {
   if (fingerprint !== undefined) {
     if (FINGERPRINT.test(fingerprint)) return { digits: fingerprint };
     throw new Misuse(
-      `--fingerprint takes ${WHOLE_DIGITS} lower-case hex digits, or at least the first ${LEAST_DIGITS} ` +
+      `--fingerprint takes ${TENANT_DIGITS} lower-case hex digits, or at least the first ${SHOWN_TENANT_DIGITS} ` +
         'of a tenant that the control database knows.',
     );
   }
@@ -169,11 +168,11 @@ function readCredential(input: string, { v1Tokens, oauthUserinfoUrl }: Config): 
 
 function takenFor(named: Named | undefined, fingerprint: string): string {
   if (named?.takenFor === undefined) return '';
-  return `Standard input was taken for ${named.takenFor}, fingerprint ${fingerprint.slice(0, LEAST_DIGITS)}.\n`;
+  return `Standard input was taken for ${named.takenFor}, fingerprint ${shownTenant(fingerprint)}.\n`;
 }
 
 async function wholeFingerprint(digits: string, database: string, repository: TenantLimitRepository): Promise<string> {
-  if (digits.length === WHOLE_DIGITS) return digits;
+  if (digits.length === TENANT_DIGITS) return digits;
   const [found, ...others] = await repository.knownTenants(digits);
   if (found === undefined)
     throw new Misuse(

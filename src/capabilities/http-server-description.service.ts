@@ -4,6 +4,7 @@ import { QuotaService } from '../quota/quota.service.js';
 import type { TenantLimit } from '../tenant-limits/tenant-limits.js';
 import { TenantLimitsService } from '../tenant-limits/tenant-limits.service.js';
 import type { Limit } from '../request/request-context.js';
+import { shownTenant } from '../request/shown-tenant.js';
 import type { CapabilitiesReport } from './capabilities-report.js';
 import type { Caller } from './operation.js';
 import { SERVER_NAME, SERVER_VERSION } from './package-version.js';
@@ -91,13 +92,10 @@ export class HttpServerDescription implements ServerDescription {
   }
 }
 
-/** Enough of a fingerprint to tell tenants apart, as everywhere outside the control database. */
-const FINGERPRINT_DIGITS = 12;
-
 function callerReport({ tenant, surface, origin }: Caller): CapabilitiesReport['caller'] {
   if (origin === undefined) return undefined;
-  const { kind, tenant: fingerprint } = tenant.identity;
+  const { kind } = tenant.identity;
   const { address, source: addressSource } = origin.client;
   const { proven } = origin;
-  return { surface, kind, fingerprint: fingerprint.slice(0, FINGERPRINT_DIGITS), proven, address, addressSource };
+  return { surface, kind, fingerprint: shownTenant(tenant.identity.tenant), proven, address, addressSource };
 }

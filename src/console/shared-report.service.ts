@@ -3,10 +3,8 @@ import { HealthRegistry } from '../observability/health-registry.service.js';
 import { MetricsService } from '../observability/metrics.service.js';
 import { NearestToQuota } from '../quota/nearest-to-quota.js';
 import { QuotaService } from '../quota/quota.service.js';
+import { shownTenant } from '../request/shown-tenant.js';
 import type { ConsoleReport } from './console-report.js';
-
-/** As many digits of a fingerprint as telemetry shows: they tell tenants apart and are not enough to test a guess. */
-const SHOWN_DIGITS = 12;
 
 /** What this instance knows of itself and of what it shares with the others. */
 @Injectable()
@@ -38,7 +36,7 @@ export class SharedReportService {
       resetsAt,
       liveInstances: this.service.liveInstances(),
       tenantsToday,
-      tenants: tenants.map(({ tenant, used, limit }) => ({ tenant: tenant.slice(0, SHOWN_DIGITS), used, limit })),
+      tenants: tenants.map(({ tenant, used, limit }) => ({ tenant: shownTenant(tenant), used, limit })),
     };
   }
 }

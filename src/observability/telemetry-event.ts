@@ -1,6 +1,7 @@
 import type { Surface } from '../errors/error-body.js';
 import { IsoStamp } from './iso-stamp.js';
 import type { Limit } from '../request/request-context.js';
+import { shownTenant } from '../request/shown-tenant.js';
 
 /**
  * One of the four layers refused `representsCount` requests; `tenant` is null where they are several tenants' or
@@ -98,9 +99,6 @@ export const TELEMETRY_KINDS = [
   'server_stopped',
 ] as const satisfies readonly TelemetryKind[];
 
-/** How much of a fingerprint leaves the process: enough to tell tenants apart, not enough to test a guess against. */
-const TENANT_DIGITS = 12;
-
 /** What nearly all values are, and what JSON escapes nothing of. */
 const WORD = /^[\w-]*$/;
 
@@ -120,6 +118,6 @@ export function telemetryLine(event: TelemetryEvent, atUtcMs: number): string {
 
 function fieldText(name: string, value: string | number | null): string {
   if (typeof value !== 'string') return String(value);
-  const text = name === 'tenant' ? value.slice(0, TENANT_DIGITS) : value;
+  const text = name === 'tenant' ? shownTenant(value) : value;
   return WORD.test(text) ? `"${text}"` : JSON.stringify(text);
 }

@@ -4,6 +4,7 @@ import { ControlDatabaseService } from '../control-db/control-database.service.j
 import { ProvenCredentialRow } from '../control-db/proven-credential.entity.js';
 import { QuotaUsage } from '../control-db/quota-usage.entity.js';
 import { TenantLimitRow } from '../control-db/tenant-limit.entity.js';
+import { TENANT_DIGITS } from '../request/shown-tenant.js';
 import { MAX_TENANT_LIMITS, type NamedTenantLimit, type TenantLimit } from './tenant-limits.js';
 
 /** The tenants' own limits in the control database. Every method rejects with a DatabaseError after two seconds. */
@@ -30,7 +31,7 @@ export class TenantLimitRepository {
    * proven; a hundred of each kind at the most.
    */
   async knownTenants(digits: string): Promise<string[]> {
-    const range = { from: digits.padEnd(FINGERPRINT_DIGITS, '0'), to: digits.padEnd(FINGERPRINT_DIGITS, 'f') };
+    const range = { from: digits.padEnd(TENANT_DIGITS, '0'), to: digits.padEnd(TENANT_DIGITS, 'f') };
     const rows = await this.database.run(async (manager) => {
       const among = (entity: EntityTarget<ObjectLiteral>, column: string): Promise<{ name: string }[]> =>
         manager
@@ -68,7 +69,6 @@ export class TenantLimitRepository {
   }
 }
 
-const FINGERPRINT_DIGITS = 64;
 const MAX_KNOWN = 100;
 
 const NONE = { requestsPerSecond: 0, burst: 0, callsPerUtcDay: 0 };
