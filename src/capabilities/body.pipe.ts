@@ -3,7 +3,7 @@ import { createParamDecorator, type ExecutionContext, Inject, Injectable, type P
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CONFIG, type Config } from '../config/config.js';
 import { AppError } from '../errors/app-error.js';
-import { hasTooManyValues, MOST_VALUES } from './json-values.js';
+import { hasTooManyValues, hasUnreadableMember, MOST_VALUES, UNREADABLE_MEMBER } from './json-values.js';
 
 /** A body has this long to arrive, from the moment the request was admitted. */
 const BODY_TIMEOUT_MS = 10_000;
@@ -90,6 +90,9 @@ function parseJson(body: Buffer): unknown {
   // What parses in milliseconds may take a schema's reader seconds.
   if (hasTooManyValues(body)) {
     throw new AppError('INVALID_ARGUMENT', `The body may hold at most ${MOST_VALUES} values.`);
+  }
+  if (hasUnreadableMember(value)) {
+    throw new AppError('INVALID_ARGUMENT', `No member in the body may be named ${UNREADABLE_MEMBER}.`);
   }
   return value;
 }

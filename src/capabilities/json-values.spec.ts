@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { hasTooManyValues, MOST_VALUES } from './json-values.js';
+import { hasTooManyValues, hasUnreadableMember, MOST_VALUES } from './json-values.js';
 
 const bytes = (value: unknown): Uint8Array => Buffer.from(JSON.stringify(value));
 const list = (length: number): unknown[] => Array.from({ length }, () => 'long enough');
@@ -41,5 +41,14 @@ describe('A body', () => {
       }),
       { numRuns: 30 },
     );
+  });
+
+  it('is told where a member of it could not be read, however it is written and wherever it stands', () => {
+    for (const text of ['{"__proto__":1}', '{"a":[{"\\u005f_proto__":{}}]}', '[[{"a":{"__proto__":null}}]]']) {
+      expect([text, hasUnreadableMember(JSON.parse(text))]).toEqual([text, true]);
+    }
+    for (const text of ['"__proto__"', '{"a":"__proto__"}', '["__proto__"]', '{"proto":{"constructor":1}}', 'null']) {
+      expect([text, hasUnreadableMember(JSON.parse(text))]).toEqual([text, false]);
+    }
   });
 });

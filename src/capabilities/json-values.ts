@@ -30,3 +30,12 @@ export function hasTooManyValues(text: Uint8Array): boolean {
   }
   return false;
 }
+
+/** What readers of schemas take for an object's prototype, and leave out without a word. */
+export const UNREADABLE_MEMBER = '__proto__';
+
+/** Whether an object somewhere in a parsed body has a member that no schema could tell of. */
+export function hasUnreadableMember(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.hasOwn(value, UNREADABLE_MEMBER) || Object.values(value).some(hasUnreadableMember);
+}

@@ -98,6 +98,12 @@ describe('A body', () => {
     expect([onV1.status, onV1.json().detail]).toEqual([400, 'The body may hold at most 1000 values.']);
   });
 
+  it('with a member that every schema leaves out without a word is refused with one', async () => {
+    const input = '{"operation":"create_cluster","arguments":{"displayName":"x","labels":{"__proto__":"y"}}}';
+    const answer = await ask(`${server.url}/v1/preflight`, rpc(input, auth().slice('Bearer '.length)));
+    expect([answer.status, answer.json().detail]).toEqual([400, 'No member in the body may be named __proto__.']);
+  });
+
   it('is asked for only once the caller is admitted: 100-continue', async () => {
     const headers = { 'content-type': 'application/json', 'content-length': '2', expect: '100-continue' };
     const unproven = await sendRaw(server.port, [requestText('POST /mcp', headers)]);
