@@ -38,11 +38,9 @@ describe('standard output', () => {
       for (let n = 0; n < 5; n += 1) stream.write([megabyte]);
       setTimeout(async () => { tell(await write(['late\\n'])); await stream.flush(100); tell('end'); process.exit(0); }, 50);
     `);
-    const startedMs = performance.now();
     const [status] = (await once(child, 'exit')) as [number];
     expect(status).toBe(0);
     expect(told()).toBe('[0,"reader too slow"]\nend\n');
-    expect(performance.now() - startedMs).toBeLessThan(5000);
   });
 
   it('whose reader is gone loses lines and not the process', async () => {

@@ -7,11 +7,14 @@ const AGE_SECONDS = 60;
 const DUE_MS = AGE_SECONDS * 1250;
 
 let server: TestServer;
-beforeEach(async () => {
-  server = await startTestServer({
+const start = (upstreamTimeoutMs = 1_500): Promise<TestServer> =>
+  startTestServer({
     TIDB_MCP_CONTEXT_MAX_AGE_SECONDS: String(AGE_SECONDS),
-    TIDB_MCP_UPSTREAM_TIMEOUT_MS: '1500',
+    TIDB_MCP_UPSTREAM_TIMEOUT_MS: String(upstreamTimeoutMs),
   });
+
+beforeEach(async () => {
+  server = await start();
   expect(await use()).toBe(200);
 });
 afterEach(() => server.stop());
@@ -90,12 +93,14 @@ describe('A maximum age of contexts', () => {
   });
 
   it('keeps nobody from stopping while a revalidation hangs', async () => {
+    await server.stop();
+    // Waiting for this one would be longer than a test may take.
+    server = await start(3_600_000);
+    expect(await use()).toBe(200);
     server.sandbox.hang = true;
     server.clock.advance(DUE_MS);
     expect(await use()).toBe(200);
     await waitUntil('it hangs', () => server.sandbox.requests.at(-1)?.status === 0);
-    const startedMs = performance.now();
     await server.running.stop();
-    expect(performance.now() - startedMs).toBeLessThan(1200);
   });
 });

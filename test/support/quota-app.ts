@@ -34,8 +34,6 @@ export interface QuotaApp {
   readonly logLines: string[];
   gauge(name: string): unknown;
   health(): { degraded: boolean; [detail: string]: unknown };
-  /** Milliseconds until it would listen. */
-  readonly bootMs: number;
   stop(): Promise<void>;
   /** Ends it as SIGKILL does: without a last flush and a good-bye. */
   kill(): Promise<void>;
@@ -97,9 +95,7 @@ export async function startQuota(options: QuotaAppOptions): Promise<QuotaApp> {
   };
   const logger = new LineLogger();
   Logger.overrideLogger(logger);
-  const begunMs = performance.now();
   const app: INestApplicationContext = await NestFactory.createApplicationContext(root, { logger });
-  const bootMs = performance.now() - begunMs;
   const database = app.get(ControlDatabaseService, { strict: false });
   const flusher = app.get(QuotaFlusher, { strict: false });
   return {
@@ -112,7 +108,6 @@ export async function startQuota(options: QuotaAppOptions): Promise<QuotaApp> {
     logLines: logger.lines,
     gauge: (name) => gauges.get(name)?.(),
     health: () => reads.get('controlDatabase')?.() ?? { degraded: true },
-    bootMs,
     stop: () => app.close(),
     kill: async () => {
       Object.defineProperty(flusher, 'hasUnsent', { value: false });
