@@ -11,37 +11,28 @@ import { ask, bearer, callTool, rpc } from '../support/test-server.js';
 import { Collector } from './collector.js';
 import { Program } from './program.js';
 import { answer, proving, ScriptedUpstream } from './scripted-upstream.js';
-
-const SERVER_KEY = {
-  publicKey: 'SERVERSOWNPUBLIC',
-  privateKey: 'servers-own-private-half',
-  token: 'servers-own-token',
-};
-const REVOKED = { publicKey: 'REVOKEDPUBLIC', privateKey: 'revoked-private-half', token: 'revoked-oauth-token' };
-/** The subject is whom the userinfo endpoint names, and what its e-mail address there begins with. */
-const TENANT = {
-  publicKey: 'TENANTPUBLIC',
-  privateKey: 'tenant-private-half',
-  token: 'tenant.oauth-access-token',
-  subject: 'subject-of-the-tenant',
-};
-const UNKNOWN = { publicKey: 'UNKNOWNPUBLIC', privateKey: 'unknown-private-half' };
-const SHARED_TOKEN = 'shared-token-of-the-workspace';
-const ADMIN_TOKEN = 'admin-token-of-the-operator';
-const DATABASE_PASSWORD = 'database-pass/word';
-const BODY_SECRET = 'secret-in-a-request-body';
-const COLLECTOR_SECRET = 'collector-api-key';
-/** What an upstream says that is not for anybody's eyes but the caller's, and there only in our words. */
-const UPSTREAM_BODY = 'marker-of-an-upstream-body';
+import {
+  ADMIN_TOKEN,
+  basic,
+  BODY_SECRET,
+  COLLECTOR_SECRET,
+  DATABASE_PASSWORD,
+  found,
+  pair,
+  REVOKED,
+  SECRETS,
+  SERVER_KEY,
+  SHARED_TOKEN,
+  TENANT,
+  UNKNOWN,
+  UPSTREAM_BODY,
+} from './secrets.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'secrecy-'));
 /** Everything that went to callers, heads and bodies. */
 const answers: string[] = [];
 let sandbox: Sandbox;
 let collector: Collector;
-
-const pair = ({ publicKey, privateKey }: { publicKey: string; privateKey: string }) => `${publicKey}:${privateKey}`;
-const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`;
 
 async function keep(url: string, init: RequestInit = {}): Promise<number> {
   const { status, headers, text } = await ask(url, init);
@@ -122,36 +113,6 @@ async function oddRequests(url: string, port: number): Promise<void> {
     setTimeout(() => socket.destroy(), 100);
   });
 }
-
-/** Every spelling under which a secret could be found. */
-function spellings(secret: string): string[] {
-  const base64 = Buffer.from(secret).toString('base64');
-  const parts = [
-    secret,
-    encodeURIComponent(secret),
-    base64,
-    base64.replace(/=+$/, ''),
-    Buffer.from(secret).toString('base64url'),
-  ];
-  return [...new Set([...parts, Buffer.from(secret).toString('hex'), JSON.stringify(secret).slice(1, -1)])];
-}
-
-/** The secrets of the list that are found in a text, under any spelling. */
-function found(text: string, secrets: readonly string[]): string[] {
-  return secrets.filter((secret) => spellings(secret).some((spelling) => text.includes(spelling)));
-}
-
-const KEYS = [SERVER_KEY, REVOKED, TENANT, UNKNOWN];
-const SECRETS: readonly string[] = [
-  ...KEYS.flatMap((key) => [key.privateKey, pair(key)]),
-  ...[SERVER_KEY, REVOKED, TENANT].map(({ token }) => token),
-  ...[REVOKED, TENANT, UNKNOWN].map(({ publicKey }) => publicKey),
-  TENANT.subject,
-  SHARED_TOKEN,
-  ADMIN_TOKEN,
-  COLLECTOR_SECRET,
-  BODY_SECRET,
-];
 
 let output: string;
 let database: string;
