@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { Bookmarks } from '../request/bookmarks.js';
 import type { Credential, Identity, IdentityKind } from '../request/credential.js';
 import { soleAuthorization } from '../request/sole-authorization.js';
 import { canonicalText, parseAuthorization, parseCredential, type Presented } from './authorization.js';
@@ -80,12 +81,12 @@ export class Identifier {
     if (identity.kind === 'shared') return;
     this.drop(identity);
     this.accepted.set(textOf(identity), identity);
-    if (identity instanceof PresentedIdentity) identity.isKnown = true;
+    if (identity instanceof PresentedIdentity) identity.bookmarks = new Bookmarks();
   }
 
   /** Whether the identity's credential was accepted and has not been dropped since. */
   isAccepted(identity: Identity): boolean {
-    if (identity instanceof PresentedIdentity && identity.isKnown) return true;
+    if (identity.bookmarks !== undefined) return true;
     return identity.kind !== 'shared' && this.accepted.has(textOf(identity));
   }
 
@@ -93,7 +94,7 @@ export class Identifier {
   drop(identity: Identity): void {
     if (identity.kind === 'shared') return;
     const known = this.accepted.get(textOf(identity));
-    if (known instanceof PresentedIdentity) known.isKnown = false;
+    if (known instanceof PresentedIdentity) known.bookmarks = undefined;
     this.accepted.delete(textOf(identity));
   }
 
@@ -132,8 +133,9 @@ export class Identifier {
 
 /** An identity whose fingerprint is taken once somebody asks for it, which for most of a scanner's nobody does. */
 class PresentedIdentity implements Identity {
-  /** Whether this very object is the one that stands for its credential among the accepted ones, which spares a search. */
-  isKnown = false;
+  /** Held as long as this very object stands for its credential among the accepted ones. */
+  bookmarks: Bookmarks | undefined = undefined;
+  readonly kind: Credential['kind'];
   private taken: string | undefined = undefined;
 
   constructor(
@@ -141,10 +143,8 @@ class PresentedIdentity implements Identity {
     readonly text: string,
     readonly credential: Credential,
     private readonly subjectTenant?: string,
-  ) {}
-
-  get kind(): Credential['kind'] {
-    return this.credential.kind;
+  ) {
+    this.kind = credential.kind;
   }
 
   get fingerprint(): string {

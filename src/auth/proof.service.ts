@@ -115,12 +115,12 @@ export class ProofService {
   /** Whether the identity's proof holds at this moment of the monotonic clock. */
   isProven(identity: Identity, nowMs: number): boolean {
     if (identity.kind !== 'shared' && !this.identifier.isAccepted(identity) && !this.own.holdsRestored) return false;
-    return this.setOf(identity).has(identity.fingerprint, nowMs);
+    return this.setOf(identity).has(identity.fingerprint, nowMs, identity.bookmarks);
   }
 
   /** The identity's validated context while it lives. */
   context(identity: Identity, nowMs = this.nowMs()): TenantContext | undefined {
-    return this.setOf(identity).context(identity.fingerprint, nowMs);
+    return this.setOf(identity).context(identity.fingerprint, nowMs, identity.bookmarks);
   }
 
   /** See {@link ProvenCredentials.waitToProve}: milliseconds. */
@@ -141,7 +141,7 @@ export class ProofService {
   /** Notes that a request passed the four layers and authentication; answers whether a revalidation is due. */
   use(identity: Identity, nowMs: number): boolean {
     if (identity.kind !== 'shared') this.sync?.noteUse(identity.fingerprint);
-    return this.setOf(identity).use(identity.fingerprint, nowMs);
+    return this.setOf(identity).use(identity.fingerprint, nowMs, identity.bookmarks);
   }
 
   /** See {@link ProvenCredentials.noteTry}. */

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { Bookmarks } from '../request/bookmarks.js';
 import type { Identity, TenantContext } from '../request/credential.js';
 import { ProvenCredentials } from './proven-credentials.js';
 import { RevalidationTimes } from './revalidation.js';
@@ -57,6 +58,7 @@ const act = fc.record({
     { weight: 5, arbitrary: fc.constantFrom(0, 1) },
     fc.constantFrom(100, 299, 300, 350, 700, 999, 1000),
   ),
+  looks: fc.boolean(),
 });
 
 describe('The set of proven credentials, whatever happens', () => {
@@ -72,8 +74,9 @@ describe('The set of proven credentials, whatever happens', () => {
         const buckets = { waitForPlace: () => 0, join: () => undefined, leave: () => undefined };
         const set = new ProvenCredentials(max, LIVES, buckets, listener);
         const model = new Model(max);
+        const marks = new Map(Array.from('abcdef', (one) => [one, new Bookmarks()]));
         let now = 0;
-        for (const { what, name, waitMs } of acts) {
+        for (const { what, name, waitMs, looks } of acts) {
           now += waitMs;
           model.drop(now);
           if (what === 'prove' && set.waitToProve(name, now) === 0) {
@@ -82,7 +85,7 @@ describe('The set of proven credentials, whatever happens', () => {
           }
           // A use is noted of a request that was authenticated, so that its context lives.
           if (what === 'use' && set.context(name, now) !== undefined) {
-            const due = set.use(name, now);
+            const due = set.use(name, now, marks.get(name));
             model.use(name, now);
             expect(due).toBe(now - model.list.at(-1)!.validatedMs >= MAX_AGE_MS);
           }
@@ -92,8 +95,12 @@ describe('The set of proven credentials, whatever happens', () => {
           }
           if (what === 'sweep') set.sweep(now);
           for (const one of 'abcdef') {
-            expect([one, set.has(one, now)]).toEqual([one, model.list.some((entry) => entry.name === one)]);
-            expect([one, set.context(one, now) !== undefined]).toEqual([one, model.hasContext(one, now)]);
+            const [isProven, hasContext] = [model.list.some((entry) => entry.name === one), model.hasContext(one, now)];
+            // A bookmark is as old as its last use: it may stand for an entry that has left and come back since.
+            for (const mark of [undefined, looks ? marks.get(one) : undefined]) {
+              expect([one, set.has(one, now, mark)]).toEqual([one, isProven]);
+              expect([one, set.context(one, now, mark) !== undefined]).toEqual([one, hasContext]);
+            }
           }
           expect(set.count(now)).toBe(model.list.length);
           expect(told.size).toBe(model.list.length);

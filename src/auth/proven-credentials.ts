@@ -1,8 +1,10 @@
 import type { StoredProof } from '../proof-store/stored-proof.js';
+import type { Bookmarks } from '../request/bookmarks.js';
 import type { Identity, TenantContext } from '../request/credential.js';
 import { type ContextLives, HeldContext } from './held-context.js';
+import { proofEntry, type ProofEntry } from './proof-entry.js';
 import type { BucketOwner, TenantBuckets } from './tenant-buckets.js';
-import { type Used, UseOrder } from './use-order.js';
+import { UseOrder } from './use-order.js';
 
 /** Why a credential left the set. Spec: "A credential leaves the set in three ways". */
 export type ForgetReason = 'rejected' | 'expired' | 'evicted';
@@ -21,21 +23,14 @@ export interface ProofListener {
   forgotten(owner: BucketOwner, reason: ForgetReason): void;
 }
 
-interface Entry extends Used<Entry> {
-  owner: BucketOwner;
-  /** When anybody last had it accepted, and in `lastUsedMs` when anybody last used it. */
-  acceptedMs: number;
-  held: HeldContext | undefined;
-}
-
 /**
  * The credentials that have earned a tenant bucket by being accepted, with the contexts that spare them an upstream
  * round trip. They leave by rejection, by idle time and by the ceiling (least recently used first), and by nothing else.
  * Spec: "A credential earns a tenant bucket by being accepted, never by being presented".
  */
 export class ProvenCredentials {
-  private readonly entries = new Map<string, Entry>();
-  private readonly order = new UseOrder<Entry>();
+  private readonly entries = new Map<string, ProofEntry>();
+  private readonly order = new UseOrder<ProofEntry>();
   private restored = 0;
 
   constructor(
@@ -51,14 +46,14 @@ export class ProvenCredentials {
   }
 
   /** Whether the credential's proof holds now. Looking refreshes nothing. */
-  has(fingerprint: string, nowMs: number): boolean {
-    const entry = this.entries.get(fingerprint);
+  has(fingerprint: string, nowMs: number, bookmarks?: Bookmarks): boolean {
+    const entry = this.find(fingerprint, bookmarks);
     return entry !== undefined && !this.isExpired(entry, nowMs);
   }
 
   /** The credential's validated context while it lives; undefined: it has to be validated (again). */
-  context(fingerprint: string, nowMs: number): TenantContext | undefined {
-    const entry = this.entries.get(fingerprint);
+  context(fingerprint: string, nowMs: number, bookmarks?: Bookmarks): TenantContext | undefined {
+    const entry = this.find(fingerprint, bookmarks);
     if (entry?.held === undefined || this.isExpired(entry, nowMs)) return undefined;
     return entry.held.serves(nowMs) ? entry.held.tenant : undefined;
   }
@@ -67,8 +62,8 @@ export class ProvenCredentials {
    * Notes a use: a request that passed the four layers and authentication. Refreshes proof and context; answers whether
    * the context is due to be validated again while it serves.
    */
-  use(fingerprint: string, nowMs: number): boolean {
-    const entry = this.entries.get(fingerprint);
+  use(fingerprint: string, nowMs: number, bookmarks?: Bookmarks): boolean {
+    const entry = this.find(fingerprint, bookmarks);
     if (entry === undefined) return false;
     this.touch(entry, nowMs);
     return entry.held?.use(nowMs) === true;
@@ -100,8 +95,7 @@ export class ProvenCredentials {
     if (known !== undefined) return this.renew(known, context, nowMs, acceptedMs);
     const { oldest } = this.order;
     if (this.entries.size >= this.max && oldest !== undefined) this.remove(oldest, 'evicted', nowMs);
-    const held = new HeldContext(context, this.lives, nowMs);
-    const fresh = { owner: identity, acceptedMs, held, lastUsedMs: nowMs, older: undefined, newer: undefined };
+    const fresh = proofEntry(identity, acceptedMs, nowMs, new HeldContext(context, this.lives, nowMs));
     this.entries.set(identity.fingerprint, fresh);
     this.order.append(fresh);
     this.buckets.join(identity, nowMs);
@@ -128,7 +122,7 @@ export class ProvenCredentials {
    */
   merge(proofs: readonly StoredProof[], nowMs: number): void {
     this.dropExpired(nowMs);
-    let newer: Entry | undefined;
+    let newer: ProofEntry | undefined;
     for (const proof of proofs) {
       if (nowMs - proof.usedMs >= this.lives.provenIdleMs) return;
       const known = this.entries.get(proof.fingerprint);
@@ -154,7 +148,15 @@ export class ProvenCredentials {
     return this.entries.size;
   }
 
-  private renew(entry: Entry, context: TenantContext, nowMs: number, acceptedMs: number): void {
+  private find(fingerprint: string, bookmarks: Bookmarks | undefined): ProofEntry | undefined {
+    const marked = bookmarks?.proof as ProofEntry | undefined;
+    if (marked !== undefined && !marked.isGone) return marked;
+    const entry = this.entries.get(fingerprint);
+    if (bookmarks !== undefined) bookmarks.proof = entry;
+    return entry;
+  }
+
+  private renew(entry: ProofEntry, context: TenantContext, nowMs: number, acceptedMs: number): void {
     const { owner, held } = entry;
     const { identity } = context;
     const wasExpired = this.isExpired(entry, nowMs);
@@ -175,7 +177,7 @@ export class ProvenCredentials {
     this.buckets.join(to, nowMs);
   }
 
-  private touch(entry: Entry, nowMs: number): void {
+  private touch(entry: ProofEntry, nowMs: number): void {
     entry.lastUsedMs = nowMs;
     if (entry === this.order.newest) return;
     this.order.remove(entry);
@@ -183,7 +185,7 @@ export class ProvenCredentials {
   }
 
   /** A new entry, not in the order yet; undefined where there is no place for one that was used so long ago. */
-  private restore({ fingerprint, tenant, acceptedMs, usedMs }: StoredProof, nowMs: number): Entry | undefined {
+  private restore({ fingerprint, tenant, acceptedMs, usedMs }: StoredProof, nowMs: number): ProofEntry | undefined {
     if (this.entries.size >= this.max) {
       const { oldest } = this.order;
       if (oldest === undefined || usedMs <= oldest.lastUsedMs) return undefined;
@@ -191,7 +193,7 @@ export class ProvenCredentials {
       this.remove(oldest, 'evicted', nowMs);
     }
     const owner = { kind: 'restored', fingerprint, tenant } as const;
-    const entry = { owner, acceptedMs, held: undefined, lastUsedMs: usedMs, older: undefined, newer: undefined };
+    const entry = proofEntry(owner, acceptedMs, usedMs, undefined);
     this.entries.set(fingerprint, entry);
     this.restored += 1;
     this.buckets.join(owner, nowMs);
@@ -199,7 +201,11 @@ export class ProvenCredentials {
   }
 
   /** The entry, out of the order, with the later of both times; undefined where it may stay where it is. */
-  private refresh(entry: Entry, { acceptedMs, usedMs, tenant }: StoredProof, nowMs: number): Entry | undefined {
+  private refresh(
+    entry: ProofEntry,
+    { acceptedMs, usedMs, tenant }: StoredProof,
+    nowMs: number,
+  ): ProofEntry | undefined {
     entry.acceptedMs = Math.max(entry.acceptedMs, acceptedMs);
     // The sweep looks no further than the first proof that was used lately, wherever that was.
     if (entry.held?.isIdle(nowMs) === true) entry.held = undefined;
@@ -211,7 +217,7 @@ export class ProvenCredentials {
   }
 
   /** An expired proof that only waits for its bucket's place holds again, by another's word. */
-  private restart(entry: Entry, tenant: string, nowMs: number): void {
+  private restart(entry: ProofEntry, tenant: string, nowMs: number): void {
     const { owner } = entry;
     this.listener.forgotten(owner, 'expired');
     if (owner.kind !== 'restored') this.restored += 1;
@@ -228,13 +234,14 @@ export class ProvenCredentials {
     }
   }
 
-  private isExpired(entry: Entry, nowMs: number): boolean {
+  private isExpired(entry: ProofEntry, nowMs: number): boolean {
     return nowMs - entry.lastUsedMs >= this.lives.provenIdleMs;
   }
 
-  private remove(entry: Entry, reason: ForgetReason, nowMs: number): void {
+  private remove(entry: ProofEntry, reason: ForgetReason, nowMs: number): void {
     const { owner } = entry;
     this.entries.delete(owner.fingerprint);
+    entry.isGone = true;
     this.order.remove(entry);
     if (owner.kind === 'restored') this.restored -= 1;
     this.buckets.leave(owner, nowMs);

@@ -1,3 +1,4 @@
+import type { Bookmarks } from '../request/bookmarks.js';
 import type { Identity } from '../request/credential.js';
 import type { Surface } from '../errors/error-body.js';
 import type { Limit, Refusal, RequestContext } from '../request/request-context.js';
@@ -9,7 +10,7 @@ import { retryAfterSeconds } from './token-bucket.js';
 /** The day's counts, as far as admission needs them. */
 export interface DailyQuota {
   /** Counts a call on today's UTC day, which it answers; -1 when the day's quota is used up. */
-  tryCount(tenant: string, surface: Surface): number;
+  tryCount(tenant: string, surface: Surface, bookmarks?: Bookmarks): number;
   uncount(tenant: string, utcDay: number): void;
   isExhausted(tenant: string): boolean;
   secondsToReset(): number;
@@ -135,7 +136,7 @@ export class Admission {
       if (limit === 'preauth') this.chargePreauth(context, nowMs);
     } else if (limit === 'tenant') taken.tenant = this.layers.tenant.take(identity, nowMs);
     else if (limit === 'quota' && context.call === true) {
-      taken.quota = this.layers.quota.tryCount(identity.tenant, context.surface);
+      taken.quota = this.layers.quota.tryCount(identity.tenant, context.surface, identity.bookmarks);
       if (taken.quota < 0) return { limit, retryAfterSeconds: this.layers.quota.secondsToReset() };
     }
     return undefined;

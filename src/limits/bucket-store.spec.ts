@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { Bookmarks } from '../request/bookmarks.js';
 import { BucketStore } from './bucket-store.js';
 import { bucketRate } from './token-bucket.js';
 
@@ -34,36 +35,58 @@ describe('A bounded store of buckets', () => {
     expect(store.size).toBeLessThan(1100);
   });
 
+  it('that is told to keeps refilled buckets until it is full, and then lets the first of them go', () => {
+    const store = new BucketStore(rate, 3, 0);
+    for (const [at, key] of ['a', 'b', 'c'].entries()) store.take(key, at);
+    expect(store.wait('c', 10_000)).toBe(0);
+    expect(store.size).toBe(3);
+    store.take('d', 10_000);
+    expect([store.size, store.has('a'), store.has('b')]).toEqual([3, false, true]);
+    store.prune(10_000);
+    expect([store.size, store.has('d')]).toEqual([1, true]);
+    store.take('e', 10_000);
+    store.take('f', 10_000);
+    expect(() => store.take('g', 10_000)).toThrow(/beyond its ceiling/);
+  });
+
   it('agrees with a map without a ceiling on every answer, and says full exactly when nothing in it has refilled', () => {
     const step = fc.record({
       key: fc.integer({ min: 0, max: 11 }),
       pause: fc.integer({ min: 0, max: 700 }),
       back: fc.boolean(),
+      marked: fc.boolean(),
     });
     fc.assert(
-      fc.property(fc.integer({ min: 1, max: 8 }), fc.array(step, { maxLength: 300 }), (max, steps) => {
-        const store = new BucketStore(rate, max);
-        const model = new Map<string, number>();
-        let now = 0;
-        for (const { key: number, pause, back } of steps) {
-          now += pause;
-          const key = String(number);
-          for (const [known, fullAt] of model) if (fullAt <= now) model.delete(known);
-          if (!model.has(key)) {
-            expect(store.has(key) || store.hasRoom(now)).toBe(model.size < max);
-            if (model.size >= max) continue;
+      fc.property(
+        fc.integer({ min: 1, max: 8 }),
+        fc.boolean(),
+        fc.array(step, { maxLength: 300 }),
+        (max, keeps, steps) => {
+          const store = keeps ? new BucketStore(rate, max, 0) : new BucketStore(rate, max);
+          const model = new Map<string, number>();
+          const bookmarks = Array.from({ length: 12 }, () => new Bookmarks());
+          let now = 0;
+          for (const { key: number, pause, back, marked } of steps) {
+            now += pause;
+            const key = String(number);
+            const mark = marked ? bookmarks[number] : undefined;
+            for (const [known, fullAt] of model) if (fullAt <= now) model.delete(known);
+            if (!model.has(key)) {
+              expect(store.has(key) || store.hasRoom(now)).toBe(model.size < max);
+              if (model.size >= max) continue;
+            }
+            const fullAt = model.get(key) ?? now;
+            const waits = fullAt - now > rate.intervalMs;
+            expect(store.wait(key, now, rate, mark) > 0).toBe(waits);
+            if (waits) continue;
+            const taken = store.take(key, now, rate, mark);
+            if (back) store.giveBack(key, taken, now);
+            else model.set(key, fullAt + rate.intervalMs);
+            store.prune(now);
+            expect(store.size).toBe([...model.values()].filter((time) => time > now).length);
           }
-          const fullAt = model.get(key) ?? now;
-          const waits = fullAt - now > rate.intervalMs;
-          expect(store.wait(key, now) > 0).toBe(waits);
-          if (waits) continue;
-          const taken = store.take(key, now);
-          if (back) store.giveBack(key, taken, now);
-          else model.set(key, fullAt + rate.intervalMs);
-          store.prune(now);
-          expect(store.size).toBe([...model.values()].filter((time) => time > now).length);
-        }
-      }),
+        },
+      ),
     );
   });
 });

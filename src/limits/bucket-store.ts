@@ -1,7 +1,8 @@
+import type { Bookmarks } from '../request/bookmarks.js';
 import { afterGivingBack, afterTaking, type BucketRate, waitMs } from './token-bucket.js';
 
 const INITIAL_SLOTS = 1024;
-/** Refilled buckets dropped with each new key, so that the store shrinks again after a flood. */
+/** Refilled buckets that go with each new key, so that the store shrinks again after a flood. */
 const DROPS_PER_INSERT = 2;
 
 /**
@@ -22,9 +23,11 @@ export class BucketStore {
   private heap: Uint32Array;
   private place: Uint32Array;
 
+  /** @param dropsPerInsert refilled buckets that go with each new key; they go at the ceiling in any case */
   constructor(
     private readonly rate: BucketRate,
     private readonly maxKeys: number,
+    private readonly dropsPerInsert = DROPS_PER_INSERT,
   ) {
     const size = Math.min(INITIAL_SLOTS, maxKeys);
     this.fullAt = new Float64Array(size);
@@ -43,14 +46,14 @@ export class BucketStore {
   }
 
   /** Milliseconds until the key's bucket has a token; 0 when it has one now, as an unknown key's has. */
-  wait(key: string, nowMs: number, rate = this.rate): number {
-    const slot = this.slots.get(key);
+  wait(key: string, nowMs: number, rate = this.rate, bookmarks?: Bookmarks): number {
+    const slot = this.slotOf(key, bookmarks);
     return slot === undefined ? 0 : waitMs(this.fullAt[slot]!, nowMs, rate);
   }
 
   /** The moment the key's bucket is full again; undefined when the store doesn't hold it. */
-  fullAtMs(key: string): number | undefined {
-    const slot = this.slots.get(key);
+  fullAtMs(key: string, bookmarks?: Bookmarks): number | undefined {
+    const slot = this.slotOf(key, bookmarks);
     return slot === undefined ? undefined : this.fullAt[slot]!;
   }
 
@@ -60,8 +63,8 @@ export class BucketStore {
   }
 
   /** Takes a token of the key's bucket; answers its new time, for {@link giveBack}. Ask {@link wait} first. */
-  take(key: string, nowMs: number, rate = this.rate): number {
-    const slot = this.slots.get(key);
+  take(key: string, nowMs: number, rate = this.rate, bookmarks?: Bookmarks): number {
+    const slot = this.slotOf(key, bookmarks);
     if (slot === undefined) return this.insert(key, afterTaking(nowMs, nowMs, rate), nowMs);
     return (this.fullAt[slot] = afterTaking(this.fullAt[slot]!, nowMs, rate));
   }
@@ -81,8 +84,8 @@ export class BucketStore {
 
   /** Holds a bucket at a time that it has elsewhere. The caller has asked {@link hasRoom}. */
   insert(key: string, fullAtMs: number, nowMs: number): number {
-    for (let i = 0; i < DROPS_PER_INSERT && this.dropFirstRefilled(nowMs); i += 1);
-    if (this.slots.size >= this.maxKeys) throw new RangeError('A bucket store was filled beyond its ceiling.');
+    for (let i = 0; i < this.dropsPerInsert && this.dropFirstRefilled(nowMs); i += 1);
+    if (!this.hasRoom(nowMs)) throw new RangeError('A bucket store was filled beyond its ceiling.');
     const slot = this.free.pop() ?? this.slots.size;
     if (slot >= this.fullAt.length) this.grow();
     const at = this.slots.size;
@@ -113,6 +116,13 @@ export class BucketStore {
   /** Drops every refilled bucket, so that {@link size} counts those that matter. */
   prune(nowMs: number): void {
     while (this.dropFirstRefilled(nowMs));
+  }
+
+  private slotOf(key: string, bookmarks: Bookmarks | undefined): number | undefined {
+    if (bookmarks !== undefined && this.keys[bookmarks.slot] === key) return bookmarks.slot;
+    const slot = this.slots.get(key);
+    if (bookmarks !== undefined && slot !== undefined) bookmarks.slot = slot;
+    return slot;
   }
 
   private dropFirstRefilled(nowMs: number): boolean {

@@ -31,7 +31,8 @@ export class TenantLayer implements TenantBuckets, SubjectBuckets {
 
   constructor(private readonly options: TenantLayerOptions) {
     const pool = (max: number): Pool => ({
-      active: new BucketStore(options.rate, max),
+      // A proven tenant comes back: its bucket goes with its proof, and until then is neither dropped nor made anew.
+      active: new BucketStore(options.rate, max, 0),
       waiting: new BucketStore(options.rate, 2 * max),
     });
     this.own = pool(options.maxProven);
@@ -40,12 +41,12 @@ export class TenantLayer implements TenantBuckets, SubjectBuckets {
 
   /** Milliseconds until the tenant's bucket has a token; 0 when it has one. */
   wait(identity: Identity, nowMs: number): number {
-    return this.poolOf(identity).active.wait(identity.tenant, nowMs, this.rateOf(identity));
+    return this.poolOf(identity).active.wait(identity.tenant, nowMs, this.rateOf(identity), identity.bookmarks);
   }
 
   /** Takes a token; answers the bucket's new time, for {@link giveBack}. Ask {@link wait} first. */
   take(identity: Identity, nowMs: number): number {
-    return this.poolOf(identity).active.take(identity.tenant, nowMs, this.rateOf(identity));
+    return this.poolOf(identity).active.take(identity.tenant, nowMs, this.rateOf(identity), identity.bookmarks);
   }
 
   /** Gives the token back that {@link take} took. */
@@ -103,7 +104,7 @@ export class TenantLayer implements TenantBuckets, SubjectBuckets {
   /** Whole tokens in the tenant's bucket now, and the bucket's rate; what is told before a refusal. */
   level(identity: Identity, nowMs: number): { tokens: number; rate: BucketRate } {
     const rate = this.rateOf(identity);
-    const fullAt = this.poolOf(identity).active.fullAtMs(identity.tenant) ?? nowMs;
+    const fullAt = this.poolOf(identity).active.fullAtMs(identity.tenant, identity.bookmarks) ?? nowMs;
     const missing = Math.max(0, fullAt - nowMs) / rate.intervalMs;
     return { tokens: Math.max(0, Math.floor(rate.burst - missing)), rate };
   }

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { counterAt, MIDNIGHT, T, TODAY } from '../../test/support/quota-counter.js';
-import { DAY_MS } from './utc-day.js';
+import { Bookmarks } from '../request/bookmarks.js';
+import { DAY_MS, utcDayOf } from './utc-day.js';
 
 describe('the daily quota', () => {
   it('admits just as many calls as it says and then refuses, without counting the refused ones', () => {
@@ -75,6 +76,57 @@ describe('the daily quota', () => {
         for (const admitted of perDay.values()) expect(admitted).toBeLessThanOrEqual(5);
       }),
     );
+  });
+
+  it('counts the same for callers whose rows are remembered, whatever goes out of memory meanwhile', () => {
+    const tenants = ['a', 'b', 'c', 'd'];
+    const step = fc.record({
+      what: fc.constantFrom('call', 'call', 'call', 'store', 'adopt', 'prune', 'giveBack'),
+      tenant: fc.constantFrom(...tenants),
+      calls: fc.integer({ min: 0, max: 4 }),
+      day: fc.constantFrom(0, 0, 0, 1, -1, 9),
+      marked: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 80, size: 'max' }), (plan) => {
+        const [plain, remembering] = [counterAt(MIDNIGHT, 5, 2), counterAt(MIDNIGHT, 5, 2)];
+        const bookmarks = new Map(tenants.map((tenant) => [tenant, new Bookmarks()]));
+        let day = utcDayOf(MIDNIGHT);
+        for (const { what, tenant, calls, day: leap, marked } of plan) {
+          day += leap;
+          const marks = [undefined, marked ? bookmarks.get(tenant) : undefined];
+          const seen = [plain, remembering].map(({ clock, counter, store, told }, i) => {
+            clock.setUtc(day * DAY_MS);
+            if (what === 'call') return counter.tryCount(tenant, 'v1', marks[i]);
+            if (what === 'store') return store();
+            if (what === 'adopt') counter.adopt(day, tenant, calls);
+            if (what === 'prune') clock.advance(DAY_MS);
+            if (what === 'prune') counter.prune();
+            if (what === 'giveBack' && counter.used(tenant) > 0) counter.uncount(tenant, day);
+            return [counter.rowCount, counter.used(tenant), told.splice(0)];
+          });
+          expect(seen[1]).toEqual(seen[0]);
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('finds no row of a day that has left memory, however well it is remembered', () => {
+    const { clock, counter, store, told } = counterAt(MIDNIGHT);
+    const bookmarks = new Bookmarks();
+    counter.tryCount(T, 'v1', bookmarks);
+    counter.tryCount(T, 'v1', bookmarks);
+    store();
+    clock.setUtc(MIDNIGHT + DAY_MS);
+    counter.currentDay();
+    clock.advance(DAY_MS);
+    counter.prune();
+    expect(counter.rowCount).toBe(0);
+    clock.setUtc(MIDNIGHT);
+    told.length = 0;
+    counter.tryCount(T, 'v1', bookmarks);
+    expect([counter.rowCount, counter.used(T), told]).toEqual([1, 1, [`day ${TODAY + 1}`, 'lacking aa']]);
   });
 
   it("yesterday's counts stay until the next midnight, and unsent ones until they are stored", () => {

@@ -1,18 +1,10 @@
 import type { Clock } from '../clock/clock.js';
 import type { Surface } from '../errors/error-body.js';
+import type { Bookmarks } from '../request/bookmarks.js';
+import { type CounterListener, NOBODY } from './counter-listener.js';
 import { QuotaOutbox } from './quota-outbox.js';
 import { countOf, DayRows, DIRTY, type QuotaRow, USED } from './quota-row.js';
 import { DAY_MS, utcDayOf } from './utc-day.js';
-
-/** What the counter tells whoever talks to the database; called in the middle of counting, so it only takes a note. */
-export interface CounterListener {
-  /** The wall clock shows a day whose totals may have changed unseen. */
-  dayOpened(utcDay: number): void;
-  /** A tenant's row was opened although the database may have a total that memory lacks. */
-  rowLacking(tenant: string): void;
-  /** A tenant near the edge has unsent calls that the other instances should know of. */
-  earlyWanted(): void;
-}
 
 /** How many rows the counter keeps, over all days. */
 export interface CounterCeilings {
@@ -28,12 +20,6 @@ export const COUNTER_CEILINGS: CounterCeilings = { rows: 200_000, pastDays: 4 };
 /** Rows that one call may look at to find one to evict. */
 const EVICTION_STEPS = 32;
 
-const NOBODY: CounterListener = {
-  dayOpened: () => undefined,
-  rowLacking: () => undefined,
-  earlyWanted: () => undefined,
-};
-
 /**
  * Counts calls per tenant and UTC day. Counts are keyed by day and never zeroed: the wall clock only chooses the row,
  * so no step of it reopens a day or mints a call. A count leaves memory only when it is stored, and its day is over or
@@ -44,7 +30,7 @@ export class QuotaCounter {
   readonly outbox: QuotaOutbox;
   private readonly days = new Map<number, DayRows>();
   private today: DayRows;
-  private listener = NOBODY;
+  private listener: CounterListener = NOBODY;
   /** Twice the live instances. */
   private edge = 2;
   private size = 0;
@@ -74,11 +60,12 @@ export class QuotaCounter {
   /**
    * Counts one call, if the day's quota is not used up.
    * @param _surface where it came in; only a counter in shadow mode asks
+   * @param bookmarks of whoever calls
    * @returns the UTC day it was counted on (days since the epoch), or -1
    */
-  tryCount(tenant: string, _surface?: Surface): number {
+  tryCount(tenant: string, _surface?: Surface, bookmarks?: Bookmarks): number {
     const today = this.dayNow();
-    const row = today.rows.get(tenant) ?? this.openRow(today, tenant);
+    const row = today.find(tenant, bookmarks) ?? this.openRow(today, tenant);
     if (row === undefined) return this.letPass(today);
     const remaining = this.limitOf(tenant) - countOf(row);
     if (remaining <= 0) return -1;
@@ -213,6 +200,7 @@ export class QuotaCounter {
   }
 
   private drop(day: DayRows): void {
+    day.close();
     this.days.delete(day.utcDay);
     this.size -= day.rows.size;
   }

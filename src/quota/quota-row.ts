@@ -1,9 +1,13 @@
+import type { Bookmarks } from '../request/bookmarks.js';
+
 /** Unsent calls of this row are listed for the next flush. */
 export const DIRTY = 1;
 /** The row is listed for an early flush. */
 export const EARLY = 2;
 /** A call asked for this row since eviction last looked at it. */
 export const USED = 4;
+/** The row was taken out of memory: whoever remembers it has to look for another. */
+const GONE = 8;
 
 /**
  * The calls of one tenant on one UTC day as this instance knows them; their sum is the count that is held against the
@@ -18,7 +22,7 @@ export interface QuotaRow {
   inFlight: number;
   /** Counted since; below 0 where calls that were sent already have been given back. */
   pending: number;
-  /** {@link DIRTY}, {@link EARLY} and {@link USED}. */
+  /** {@link DIRTY}, {@link EARLY}, {@link USED}, and whether it is gone. */
   flags: number;
   /** Monotonic milliseconds from which the row may be flushed early again. */
   earlyFromMs: number;
@@ -44,6 +48,15 @@ export class DayRows {
   private hand: Iterator<QuotaRow> | undefined;
 
   constructor(readonly utcDay: number) {}
+
+  /** The tenant's row, by a look at the caller's bookmark where it has some. */
+  find(tenant: string, bookmarks: Bookmarks | undefined): QuotaRow | undefined {
+    const marked = bookmarks?.row as QuotaRow | undefined;
+    if (marked !== undefined && marked.utcDay === this.utcDay && (marked.flags & GONE) === 0) return marked;
+    const row = this.rows.get(tenant);
+    if (bookmarks !== undefined) bookmarks.row = row;
+    return row;
+  }
 
   /** A row without any count yet. */
   add(tenant: string): QuotaRow {
@@ -81,7 +94,13 @@ export class DayRows {
 
   private evict(row: QuotaRow): true {
     this.rows.delete(row.tenant);
+    row.flags |= GONE;
     this.complete = false;
     return true;
+  }
+
+  /** The whole day goes out of memory. */
+  close(): void {
+    for (const row of this.rows.values()) row.flags |= GONE;
   }
 }

@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, type Clock } from '../clock/clock.js';
 import type { Surface } from '../errors/error-body.js';
+import type { Bookmarks } from '../request/bookmarks.js';
 import { QuotaCounter } from './quota-counter.js';
 import { QuotaFlusher } from './quota-flusher.js';
 import { QUOTA_LIMITS, type QuotaLimits } from './quota-limits.js';
@@ -37,10 +38,11 @@ export class QuotaService {
   /**
    * Counts one call of a tenant on today's UTC day.
    * @param surface where it came in, for a quota that is watched and not enforced
+   * @param bookmarks of whoever calls
    * @returns that day, in days since the epoch, or -1 when the day's quota is used up
    */
-  tryCount(tenant: string, surface?: Surface): number {
-    return this.counter.tryCount(tenant, surface);
+  tryCount(tenant: string, surface?: Surface, bookmarks?: Bookmarks): number {
+    return this.counter.tryCount(tenant, surface, bookmarks);
   }
 
   /** Gives back a call that was counted on `utcDay`, because a later layer refused it. */

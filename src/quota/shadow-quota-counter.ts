@@ -1,5 +1,6 @@
 import type { Clock } from '../clock/clock.js';
 import type { Surface } from '../errors/error-body.js';
+import type { Bookmarks } from '../request/bookmarks.js';
 import { QuotaCounter } from './quota-counter.js';
 
 /**
@@ -15,8 +16,8 @@ export class ShadowQuotaCounter extends QuotaCounter {
     super(clock, limitOf);
   }
 
-  override tryCount(tenant: string, surface: Surface = 'other'): number {
-    const utcDay = super.tryCount(tenant);
+  override tryCount(tenant: string, surface: Surface = 'other', bookmarks?: Bookmarks): number {
+    const utcDay = super.tryCount(tenant, surface, bookmarks);
     if (utcDay >= 0) return utcDay;
     this.wouldRefuse(surface);
     return this.count(tenant);

@@ -1,3 +1,5 @@
+import type { Bookmarks } from './bookmarks.js';
+
 /** What a caller brought and what goes upstream: a key pair for HTTP Digest, or an OAuth access token. */
 export type Credential =
   | { readonly kind: 'api-key'; readonly publicKey: string; readonly privateKey: string }
@@ -21,6 +23,8 @@ export interface Identity {
   readonly tenant: string;
   /** What the upstream is asked with: the caller's own, or the server's key for a shared token. */
   readonly credential: Credential;
+  /** What spares the stores a search; only the identity that stands for an accepted credential has some. */
+  readonly bookmarks?: Bookmarks | undefined;
 }
 
 /**
