@@ -52,6 +52,11 @@ export class BatchSender {
     return this.unknown !== undefined;
   }
 
+  /** Whether a batch is on its way: nobody knows yet whether it will be stored. */
+  get isSending(): boolean {
+    return this.sending !== undefined;
+  }
+
   /** Calls in the batch of which nobody knows whether it is stored, or not yet. */
   get uncertainCalls(): number {
     const batch = this.unknown ?? this.sending;

@@ -98,6 +98,35 @@ describe('the flush', () => {
     expect(instance.hadLastFlush).toBe(true);
   });
 
+  it('waits on shutdown for what is on its way already, and says what became of it', async () => {
+    const { time, sky, instance, stored, call } = setUp();
+    void instance.start();
+    await time.runUntil(1_000);
+    call(3);
+    await time.runUntil(FLUSH_DUE_MS + 1);
+    sky.weather = AWAY;
+    void instance.shutDown();
+    await time.runUntil(FLUSH_DUE_MS + 4_900);
+    expect([instance.hadLastFlush, instance.isDegraded, stored()]).toEqual([false, true, 0]);
+    await time.runUntil(FLUSH_DUE_MS + 5_100);
+    expect(instance.hadLastFlush).toBe(true);
+    expect(logged.at(-1)).toMatch(/^The last flush failed: 3 calls are lost/);
+  });
+
+  it('stores on shutdown what was on its way when the database went away for a moment', async () => {
+    const { time, sky, instance, stored, call } = setUp();
+    void instance.start();
+    await time.runUntil(1_000);
+    call(3);
+    await time.runUntil(FLUSH_DUE_MS + 1);
+    sky.weather = AWAY;
+    void instance.shutDown();
+    await time.runUntil(FLUSH_DUE_MS + 2_500);
+    sky.weather = FAIR;
+    await time.runUntil(FLUSH_DUE_MS + 10_000);
+    expect([instance.hadLastFlush, stored()]).toEqual([true, 3]);
+  });
+
   it('is followed by a good-bye on shutdown, after which the instance counts as live no longer', async () => {
     const { time, database, instance, stored, call } = setUp();
     void instance.start();

@@ -47,7 +47,7 @@ export class QuotaFlusher {
 
   /** Whether calls may be in memory alone. */
   get hasUnsent(): boolean {
-    return this.sender.isUncertain || this.counter.outbox.size > 0;
+    return this.sender.isSending || this.sender.isUncertain || this.counter.outbox.size > 0;
   }
 
   /** Calls that are not known to be stored, and how many of them may be all the same. */
