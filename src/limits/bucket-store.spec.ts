@@ -39,7 +39,7 @@ describe('A bounded store of buckets', () => {
     const store = new BucketStore(rate, 3, 0);
     for (const [at, key] of ['a', 'b', 'c'].entries()) store.take(key, at);
     expect(store.wait('c', 10_000)).toBe(0);
-    expect(store.size).toBe(3);
+    expect([store.size, store.countUnfilled(1_001), store.countUnfilled(10_000)]).toEqual([3, 1, 0]);
     store.take('d', 10_000);
     expect([store.size, store.has('a'), store.has('b')]).toEqual([3, false, true]);
     store.prune(10_000);

@@ -113,6 +113,13 @@ export class BucketStore {
     return Math.max(0, this.fullAt[this.first()]! - nowMs);
   }
 
+  /** Buckets that have not refilled; drops none. */
+  countUnfilled(nowMs: number): number {
+    let count = 0;
+    for (let at = 0; at < this.slots.size; at += 1) if (this.fullAt[this.heap[at]!]! > nowMs) count += 1;
+    return count;
+  }
+
   /** Drops every refilled bucket, so that {@link size} counts those that matter. */
   prune(nowMs: number): void {
     while (this.dropFirstRefilled(nowMs));

@@ -95,9 +95,8 @@ export class TenantLayer implements TenantBuckets, SubjectBuckets {
   /** Buckets that hold something back now. */
   count(nowMs: number): number {
     return [this.own, this.shared].reduce((sum, { active, waiting }) => {
-      active.prune(nowMs);
       waiting.prune(nowMs);
-      return sum + active.size + waiting.size;
+      return sum + active.countUnfilled(nowMs) + waiting.size;
     }, 0);
   }
 
