@@ -77,3 +77,21 @@ describe('An operator whose proofs cannot be exchanged with the control database
     expect(said).toEqual([['warn', expect.stringMatching(/^Proofs cannot be exchanged \(\w+\)/)]]);
   });
 });
+
+describe('A server that starts with its proofs in a database that does not answer', () => {
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  it('waits two seconds for them and no longer', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    vi.spyOn(table, 'survey').mockReturnValue(new Promise(() => undefined));
+    follower.flushed();
+    let isUp = false;
+    void store.onApplicationBootstrap().then(() => (isUp = true));
+    await vi.advanceTimersByTimeAsync(1_999);
+    expect(isUp).toBe(false);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(isUp).toBe(true);
+  });
+});
