@@ -1,3 +1,4 @@
+import type { Logger } from '@nestjs/common';
 import type { Clock } from '../../src/clock/clock.js';
 import type { ConnectionListener, ControlDatabaseService } from '../../src/control-db/control-database.service.js';
 import type { HealthRegistry } from '../../src/observability/health-registry.service.js';
@@ -89,6 +90,8 @@ export class SimulatedInstance {
   alive = false;
   /** It was ended by SIGTERM and had its last flush. */
   hadLastFlush = false;
+  /** It said at its end that calls are lost. */
+  saidLost = false;
   readonly counter: QuotaCounter;
   readonly flusher: QuotaFlusher;
   private ids = 0;
@@ -125,6 +128,7 @@ export class SimulatedInstance {
     this.flusher = new QuotaFlusher(this.counter, sender, reader, pause);
     this.keepBooksOfFlushes();
     this.flushService = this.wire(clock, schedule);
+    this.listenForLosses();
   }
 
   /** Boots: loads the totals, or gives up loading for now, and is ready then. */
@@ -174,6 +178,15 @@ export class SimulatedInstance {
     await this.flushService.onApplicationShutdown();
     this.hadLastFlush = true;
     this.store.closed = true;
+  }
+
+  private listenForLosses(): void {
+    const { logger } = this.flushService as unknown as { logger: Logger };
+    const say = logger.error.bind(logger);
+    logger.error = (line: string) => {
+      this.saidLost ||= line.includes('calls are lost');
+      say(line);
+    };
   }
 
   private keepBooksOfFlushes(): void {

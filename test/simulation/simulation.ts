@@ -198,9 +198,12 @@ export class Simulation {
     }
   }
 
-  /** Never more than was counted; and less only by what a crash, or the loss of the instance's row, may take. */
+  /**
+   * Never more than was counted; and less only by what a crash, a last flush that says so, or the loss of the instance's
+   * row may take.
+   */
   private checkInstance(name: string, instance: SimulatedInstance): void {
-    const isWhole = this.places.includes(instance) || (instance.hadLastFlush && !this.hasNetworkFaults());
+    const isWhole = this.places.includes(instance) || (instance.hadLastFlush && !instance.saidLost);
     for (const [key, counted] of instance.counted) {
       const committed = instance.committed.get(key) ?? 0;
       const lost = counted - committed;
@@ -208,10 +211,6 @@ export class Simulation {
       if (lost < 0) this.violations.push(`${name} ${key}: ${counted} counted, ${committed} stored`);
       if (lost > unsafe + instance.dropped) this.violations.push(`${name} ${key}: lost ${lost}, not ${unsafe}`);
     }
-  }
-
-  private hasNetworkFaults(): boolean {
-    return this.plan.faults.some(({ kind }) => kind === 'partition' || kind === 'loss' || kind === 'slow');
   }
 
   private checkConvergence(): void {
