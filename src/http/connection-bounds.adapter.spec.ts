@@ -74,6 +74,35 @@ describe('A connection', () => {
     expect(socket.destroyed).toBe(false);
   });
 
+  it.each(['GET / HTT', '\r\n', `${GET}GET /half`])(
+    'in the middle of a head is closed after some looks of a server that stops: %j',
+    async (text) => {
+      await start(10, (_request, response) => void response.end('ok'));
+      const arrived = new Promise<Socket>((resolve) =>
+        server.once('connection', (socket: Socket) => socket.once('data', () => resolve(socket))),
+      );
+      open(text);
+      const socket = await arrived;
+      await vi.waitUntil(() => (socket as { _httpMessage?: unknown })._httpMessage == null);
+      for (let look = 1; look < 6; look += 1) closeUnused(server);
+      expect(socket.destroyed).toBe(false);
+      closeUnused(server);
+      expect(socket.destroyed).toBe(true);
+    },
+  );
+
+  it('whose request is answered later is left alone by a server that stops, however long it looks', async () => {
+    let answer: (() => void) | undefined;
+    await start(10, (_request, response) => {
+      answer = () => void response.end('late');
+    });
+    const socket = open(`${GET}GET /half`);
+    await vi.waitUntil(() => answer !== undefined);
+    for (let look = 1; look < 20; look += 1) closeUnused(server);
+    answer?.();
+    expect(await new Promise((resolve) => socket.once('data', (data) => resolve(String(data))))).toContain('late');
+  });
+
   it('on which nothing was ever sent is closed when the server stops, and one that was asked is not', async () => {
     await start(10, (_request, response) => void response.end('ok'));
     const accepted = new Promise((resolve) => server.once('connection', resolve));

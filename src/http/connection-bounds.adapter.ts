@@ -44,12 +44,27 @@ export function boundConnections(server: Server, bounds: ConnectionBounds = CONN
 
 const openConnections = new WeakMap<Server, ReadonlySet<Socket>>();
 
+/** For so many looks at it a connection may bring the rest of a head, or take the answer to a body that is not read. */
+const UNUSED_LOOKS = 6;
+
+const unusedLooks = new WeakMap<Socket, number>();
+
 /**
- * Closes connections on which nothing was ever sent, as load balancers and browsers open them in advance: Node counts
- * them as busy, and a server that stops would wait for them.
+ * Closes connections that a server which stops has nothing to answer on, though Node counts them as busy: those on
+ * which nothing was ever sent, as load balancers and browsers open them in advance, at once, and those that have stood
+ * in the middle of a head for some looks. It is called a few times a second as long as the server stops.
  */
 export function closeUnused(server: Server): void {
-  for (const socket of openConnections.get(server) ?? []) if (socket.bytesRead === 0) socket.destroy();
+  for (const socket of openConnections.get(server) ?? []) {
+    const looks = isAnswering(socket) ? 0 : (unusedLooks.get(socket) ?? 0) + 1;
+    unusedLooks.set(socket, looks);
+    if (socket.bytesRead === 0 || looks === UNUSED_LOOKS) socket.destroy();
+  }
+}
+
+/** Whether a request on this connection waits for its answer or its answer for the connection. */
+function isAnswering(socket: Socket): boolean {
+  return (socket as { _httpMessage?: unknown })._httpMessage != null;
 }
 
 /** What libuv has been given to send, and what of it the system has not taken; Node passes on neither. */
