@@ -7,7 +7,8 @@ import { hasTooManyValues, hasUnreadableMember, MOST_VALUES, UNREADABLE_MEMBER }
 
 /** A body has this long to arrive, from the moment the request was admitted. */
 const BODY_TIMEOUT_MS = 10_000;
-const JSON_TYPE = /^application\/json[ \t]*(?:;[ \t]*charset="?utf-8"?[ \t]*)?$/i;
+/** RFC 9110, 5.6.6: behind a semicolon there may be nothing. */
+const JSON_TYPE = /^application\/json[ \t]*(?:;[ \t]*(?:charset="?utf-8"?[ \t]*)?)?(?:;[ \t]*)?$/i;
 
 /** What the pipe is handed: the request, and the answer that may have to say "continue" first. */
 type Exchange = [FastifyRequest, FastifyReply];

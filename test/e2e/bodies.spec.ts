@@ -98,6 +98,15 @@ describe('A body', () => {
     expect([onV1.status, onV1.json().detail]).toEqual([400, 'The body may hold at most 1000 values.']);
   });
 
+  it.each(['application/json;', 'Application/JSON; charset="UTF-8"', 'application/json ; charset=utf-8 ; '])(
+    'is JSON where its type is written %j',
+    async (type) => {
+      const init = { method: 'POST', headers: { authorization: auth(), 'content-type': type }, body: '{}' };
+      const answer = await ask(`${server.url}/v1/confirm`, init);
+      expect([answer.status, answer.json().errors]).toMatchObject([400, [{ path: 'confirmationToken' }]]);
+    },
+  );
+
   it('with a member that every schema leaves out without a word is refused with one', async () => {
     const input = '{"operation":"create_cluster","arguments":{"displayName":"x","labels":{"__proto__":"y"}}}';
     const answer = await ask(`${server.url}/v1/preflight`, rpc(input, auth().slice('Bearer '.length)));
