@@ -165,7 +165,7 @@ export class QuotaFlushService implements OnApplicationBootstrap, OnApplicationS
   }
 
   private async takeLeave(): Promise<void> {
-    if (this.persistence.isDegraded) return;
+    if (!this.persistence.isReached) return;
     this.hasLeft = true;
     this.persistence.end();
     const last = Promise.all(this.followers.map((follower) => follower.flushedLast()));

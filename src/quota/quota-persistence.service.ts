@@ -41,6 +41,11 @@ export class QuotaPersistenceService {
     return this.state.isDegraded;
   }
 
+  /** Whether the last exchange with the control database did its part. */
+  get isReached(): boolean {
+    return this.database.isConnected && this.state.isReached;
+  }
+
   /** Tells `listener` from now on. */
   listen(listener: PersistenceListener): void {
     this.listeners.push(listener);
@@ -83,7 +88,7 @@ export class QuotaPersistenceService {
     const sinceMs = this.lastFlushAtMs === undefined ? null : this.clock.monotonicMs() - this.lastFlushAtMs;
     return {
       degraded: this.isDegraded,
-      connected: this.database.isConnected && this.state.isReached,
+      connected: this.isReached,
       secondsSinceFlush: sinceMs === null ? null : Math.floor(sinceMs / 1_000),
     };
   }
