@@ -19,9 +19,9 @@ describe('the command line', () => {
   });
 
   it.each([
-    [[], 'No command is given.'],
-    [['server'], "Unknown command 'server'."],
-    [['toString'], "Unknown command 'toString'."],
+    [[], 'No command is given; there are serve, stdio, demo, check, tenants.'],
+    [['server'], "Unknown command 'server'; there are serve, stdio, demo, check, tenants."],
+    [['toString'], "Unknown command 'toString'; there are serve, stdio, demo, check, tenants."],
     [['serve', 'now'], "Unexpected argument 'now'."],
     [['serve', '--port=1'], "Unknown option '--port'."],
     [['serve', '--rps', '1'], "Unknown option '--rps'."],

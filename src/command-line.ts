@@ -12,6 +12,8 @@ export const COMMANDS = {
 /** The name of one of {@link COMMANDS}. */
 export type Command = keyof typeof COMMANDS;
 
+const NAMES = Object.keys(COMMANDS).join(', ');
+
 /** What `tenants` can be told to do. */
 export const TENANT_ACTIONS = ['list', 'show', 'set', 'clear'] as const;
 
@@ -72,8 +74,8 @@ export function readCommandLine(args: readonly string[]): Instruction {
 }
 
 function readCommand([command, ...rest]: readonly string[], values: Options): Instruction {
-  if (command === undefined) return { kind: 'misused', message: 'No command is given.' };
-  if (!isCommand(command)) return { kind: 'misused', message: `Unknown command '${command}'.` };
+  if (command === undefined) return { kind: 'misused', message: `No command is given; there are ${NAMES}.` };
+  if (!isCommand(command)) return { kind: 'misused', message: `Unknown command '${command}'; there are ${NAMES}.` };
   const options = Object.keys(values).length === 0 ? {} : { options: { ...values } };
   if (command === 'tenants') return readTenants(rest, options);
   const [surplus] = rest;

@@ -1,4 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { resolve } from 'node:path';
+import type { Config } from './config/config.js';
+import { describeControlDb, parseControlDbUrl } from './config/control-db-url.js';
 import { parseConfig } from './config/parse-config.js';
 import { type Sandbox, startSandbox } from './sandbox/sandbox.adapter.js';
 import { runServer, untilToldToStop } from './serve.js';
@@ -33,7 +36,7 @@ export async function startDemo(env: Readonly<Record<string, string | undefined>
   const say = (sentence: string): void => void process.stdout.write(`${sentence}\n`);
   const running = await runServer(parsed.config, undefined, say);
   const stopped = untilToldToStop(running, say, stop);
-  process.stdout.write(welcome(running.url, sandbox, parsed.config.adminToken ?? ''));
+  process.stdout.write(welcome(running.url, sandbox, parsed.config.adminToken ?? '', databaseOf(parsed.config)));
   await stopped;
   await sandbox.close();
   return 0;
@@ -44,7 +47,16 @@ function set(env: Readonly<Record<string, string | undefined>>): Record<string, 
   return Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
 }
 
-function welcome(url: string, sandbox: Sandbox, adminToken: string): string {
+/** Where counts are kept, as another command run elsewhere would name it; without any credential. */
+function databaseOf({ controlDbUrl }: Config): string {
+  const parsed = parseControlDbUrl(controlDbUrl);
+  if (!parsed.ok) throw new Error(`The control database's URL ${parsed.message}.`);
+  const { options } = parsed;
+  const isFile = options.dialect === 'sqlite' && options.path !== ':memory:';
+  return describeControlDb(isFile ? { ...options, path: resolve(options.path) } : options);
+}
+
+function welcome(url: string, sandbox: Sandbox, adminToken: string, database: string): string {
   const key = `${sandbox.publicKey}:${sandbox.privateKey}`;
   const rpc = JSON.stringify({
     jsonrpc: '2.0',
@@ -59,7 +71,8 @@ tidb-cloud-mcp demo: the server listens on ${url}
   Docs     ${url}/docs
   Console  ${url}/console#token=${adminToken}
   Key      ${key}   (of the embedded sandbox; nothing here reaches TiDB Cloud)
-  stdio  TIDB_MCP_SERVERLESS_API_URL=${sandbox.serverlessUrl} TIDB_MCP_IAM_API_URL=${sandbox.iamUrl} points a stdio server at it
+  Data     TIDB_MCP_CONTROL_DB_URL=${database}   (for the tenants command; counts outlive the demo)
+  stdio    TIDB_MCP_SERVERLESS_API_URL=${sandbox.serverlessUrl} TIDB_MCP_IAM_API_URL=${sandbox.iamUrl} TIDB_CLOUD_PUBLIC_KEY=${sandbox.publicKey} TIDB_CLOUD_PRIVATE_KEY=${sandbox.privateKey} point a stdio server at it
 
 Paste these into another terminal.
 

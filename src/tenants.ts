@@ -55,9 +55,9 @@ class TenantsModule {
  */
 export async function manageTenants(action: Action, options: Options, config: Config): Promise<number> {
   try {
-    const database = requireDatabase(config);
     const change = readChange(action, options);
     const named = action === 'list' ? undefined : await readNamed(options, config);
+    const database = requireDatabase(config);
     const app = await NestFactory.createApplicationContext(TenantsModule.forRoot(config), { logger: false });
     try {
       await connect(app.get(ControlDatabaseService));

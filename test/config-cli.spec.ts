@@ -12,6 +12,7 @@ beforeAll(() => {
     'command-line.ts',
     'failure-text.ts',
     'config',
+    'request/ip-address.ts',
     'observability/scrub.ts',
     'capabilities/package-version.ts',
   );
@@ -41,7 +42,7 @@ describe('the program', () => {
     expect(run(['server'])).toEqual({
       status: 78,
       stdout: '',
-      stderr: "Unknown command 'server'. See tidb-cloud-mcp --help.\n",
+      stderr: "Unknown command 'server'; there are serve, stdio, demo, check, tenants. See tidb-cloud-mcp --help.\n",
     });
     expect(run([]).status).toBe(78);
   });

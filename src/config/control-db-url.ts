@@ -93,7 +93,8 @@ function readTlsWord(text: string): boolean | 'off' {
   } catch {
     // Not JSON either: the sentence below says what is allowed.
   }
-  throw new UnusableUrl('has an unknown ssl option (true, false, no-verify, or {"rejectUnauthorized":true})');
+  const words = Object.keys(TLS_WORDS).join(', ');
+  throw new UnusableUrl(`has an unknown ssl or sslmode option (known: ${words}, {"rejectUnauthorized":true})`);
 }
 
 function requireReadable(caFile: string): void {
@@ -108,7 +109,8 @@ function parseTls(query: URLSearchParams): ControlDbTls | undefined {
   const given = new Map<'ssl' | 'sslca', string>();
   for (const [name, value] of query) {
     const option = Object.hasOwn(OPTION_NAMES, name) ? OPTION_NAMES[name] : undefined;
-    if (option === undefined) throw new UnusableUrl('has an unknown option (known: ssl, sslca)');
+    if (option === undefined)
+      throw new UnusableUrl(`has an unknown option (known: ${Object.keys(OPTION_NAMES).join(', ')})`);
     if (given.has(option)) throw new UnusableUrl(`has the option ${option} twice`);
     given.set(option, value);
   }

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -36,7 +36,7 @@ async function startDemo(own: Record<string, string> = {}) {
     started.kill('SIGINT');
     return { status: await ended, said: output.split('Stop with Ctrl-C.\n')[1] };
   };
-  return { capabilities, pressCtrlC };
+  return { capabilities, pressCtrlC, database: printed(/CONTROL_DB_URL=(\S+)/) };
 }
 
 describe('The demo', () => {
@@ -53,6 +53,7 @@ describe('The demo', () => {
 
   it('that is started again is one instance, and knows the calls of the day', async () => {
     const first = await startDemo();
+    expect(first.database).toBe(`sqlite:${join(realpathSync(folder), 'data', 'demo.db')}`);
     await first.capabilities();
     expect((await first.pressCtrlC()).status).toBe(0);
     const second = await startDemo();

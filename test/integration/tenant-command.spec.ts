@@ -57,6 +57,16 @@ describe('An operator whose shell does not know the servers’ control database'
     expect(readdirSync(folder)).toEqual([]);
   });
 
+  it.each([
+    [['set', '--fingerprint', ALICE], 'tenants set needs --rps, --burst or --daily-quota.'],
+    [['set', '--fingerprint', ALICE, '--rps', 'x'], '--rps x: '],
+    [['show', '--fingerprint', 'abc'], '--fingerprint takes 64 lower-case hex digits'],
+    [['clear'], 'Name the tenant by --fingerprint, by --key-stdin or by --subject'],
+  ])('is told first what is wrong with the command line: %j', async (args, message) => {
+    const { status, out, errors } = await tenants(args);
+    expect([status, out, errors]).toEqual([78, '', expect.stringContaining(message)]);
+  });
+
   it('is told so too where a file is named that is not there', async () => {
     const { status, errors } = await tenants(['list'], 'sqlite:./elsewhere/control.db');
     expect([status, errors]).toEqual([1, expect.stringMatching(/TIDB_MCP_CONTROL_DB_URL\.\n$/)]);
