@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { resolve } from 'node:path';
 import type { Config } from './config/config.js';
-import { describeControlDb, parseControlDbUrl } from './config/control-db-url.js';
+import { describeControlDb, fromAnywhere, parseControlDbUrl } from './config/control-db-url.js';
 import { parseConfig } from './config/parse-config.js';
 import { type Sandbox, startSandbox } from './sandbox/sandbox.adapter.js';
 import { runServer, untilToldToStop } from './serve.js';
@@ -51,9 +50,7 @@ function set(env: Readonly<Record<string, string | undefined>>): Record<string, 
 function databaseOf({ controlDbUrl }: Config): string {
   const parsed = parseControlDbUrl(controlDbUrl);
   if (!parsed.ok) throw new Error(`The control database's URL ${parsed.message}.`);
-  const { options } = parsed;
-  const isFile = options.dialect === 'sqlite' && options.path !== ':memory:';
-  return describeControlDb(isFile ? { ...options, path: resolve(options.path) } : options);
+  return describeControlDb(fromAnywhere(parsed.options));
 }
 
 function welcome(url: string, sandbox: Sandbox, adminToken: string, database: string): string {
@@ -71,7 +68,7 @@ tidb-cloud-mcp demo: the server listens on ${url}
   Docs     ${url}/docs
   Console  ${url}/console#token=${adminToken}
   Key      ${key}   (of the embedded sandbox; nothing here reaches TiDB Cloud)
-  Data     TIDB_MCP_CONTROL_DB_URL=${database}   (for the tenants command; counts outlive the demo)
+  Data     TIDB_MCP_CONTROL_DB_URL=${database}   (for the tenants command; a file outlives the demo)
   stdio    TIDB_MCP_SERVERLESS_API_URL=${sandbox.serverlessUrl} TIDB_MCP_IAM_API_URL=${sandbox.iamUrl} TIDB_CLOUD_PUBLIC_KEY=${sandbox.publicKey} TIDB_CLOUD_PRIVATE_KEY=${sandbox.privateKey} point a stdio server at it
 
 Paste these into another terminal.

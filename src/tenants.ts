@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type DynamicModule, Module } from '@nestjs/common';
@@ -9,7 +8,7 @@ import { fingerprintOf, subjectTenantOf, tokenFingerprintOf } from './auth/ident
 import type { Options, TENANT_ACTIONS } from './command-line.js';
 import type { Config } from './config/config.js';
 import { ConfigModule } from './config/config.module.js';
-import { type ControlDbOptions, describeControlDb, parseControlDbUrl } from './config/control-db-url.js';
+import { type ControlDbOptions, describeControlDb, fromAnywhere, parseControlDbUrl } from './config/control-db-url.js';
 import * as kind from './config/kinds.js';
 import { ControlDatabaseService } from './control-db/control-database.service.js';
 import { DatabaseError, errorCode } from './control-db/database-error.js';
@@ -76,13 +75,10 @@ export async function manageTenants(action: Action, options: Options, config: Co
   }
 }
 
-/** Where the database is; a file by its absolute path, since the servers' own folder may be another. */
 function locate(config: Config): ControlDbOptions {
   const parsed = parseControlDbUrl(config.controlDbUrl);
   if (!parsed.ok) throw new Misuse(`The control database's URL ${parsed.message}.`);
-  const { options } = parsed;
-  if (options.dialect !== 'sqlite' || options.path === ':memory:') return options;
-  return { ...options, path: resolve(options.path) };
+  return fromAnywhere(parsed.options);
 }
 
 /** A file that opening it would create is no database of running servers. */

@@ -1,5 +1,6 @@
 import { accessSync, constants } from 'node:fs';
 import { isIP } from 'node:net';
+import { resolve } from 'node:path';
 
 /** How the connection to a database server is encrypted. */
 export interface ControlDbTls {
@@ -175,6 +176,12 @@ export function parseControlDbUrl(text: string): ParsedControlDbUrl {
     if (error instanceof UnusableUrl) return { ok: false, message: error.message };
     throw error;
   }
+}
+
+/** The same, with a file by its absolute path: another command, run in another folder, means another by a relative one. */
+export function fromAnywhere(options: ControlDbOptions): ControlDbOptions {
+  const isFile = options.dialect === 'sqlite' && options.path !== ':memory:';
+  return isFile ? { ...options, path: resolve(options.path) } : options;
 }
 
 /** Where the database is, for logs: without user, password and options. */
