@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { watch } from '../../test/support/watch.js';
 import { ConfirmLedgerService } from './confirm-ledger.service.js';
 import type { NonceLedger } from './nonce-ledger.repository.js';
 import type { SettlementService } from './settlement.service.js';
@@ -22,13 +23,6 @@ function silentLedger() {
   return { later, service: new ConfirmLedgerService(ledger, settlements) };
 }
 
-/** The code with which a wait has failed so far. */
-function watch(work: Promise<unknown>): { code?: string } {
-  const seen: { code?: string } = {};
-  work.catch((error: { code: string }) => (seen.code = error.code));
-  return seen;
-}
-
 describe('The ledger of one call', () => {
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
@@ -44,9 +38,9 @@ describe('The ledger of one call', () => {
   ])('has a second and a half when it %s, and then the call is over', async (_, work) => {
     const waited = watch(work(silentLedger().service));
     await vi.advanceTimersByTimeAsync(1_499);
-    expect(waited.code).toBeUndefined();
+    expect(waited.end).toBeUndefined();
     await vi.advanceTimersByTimeAsync(1);
-    expect(waited.code).toBe('CONFIRM_LEDGER_UNAVAILABLE');
+    expect(waited.end).toBe('CONFIRM_LEDGER_UNAVAILABLE');
   });
 
   it('has them for all that the call asks, and gives back later what may be consumed', async () => {
@@ -57,8 +51,8 @@ describe('The ledger of one call', () => {
     expect(await found).toBeUndefined();
     const consumed = watch(ledger.consume(ATTEMPT, 'caller', 'digest'));
     await vi.advanceTimersByTimeAsync(499);
-    expect([consumed.code, later]).toEqual([undefined, []]);
+    expect([consumed.end, later]).toEqual([undefined, []]);
     await vi.advanceTimersByTimeAsync(1);
-    expect([consumed.code, later]).toEqual(['CONFIRM_LEDGER_UNAVAILABLE', [[ATTEMPT, 'release']]]);
+    expect([consumed.end, later]).toEqual(['CONFIRM_LEDGER_UNAVAILABLE', [[ATTEMPT, 'release']]]);
   });
 });

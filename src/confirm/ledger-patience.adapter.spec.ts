@@ -1,18 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { watch } from '../../test/support/watch.js';
 import { LedgerPatience } from './ledger-patience.adapter.js';
 
 const NEVER = new Promise<never>(() => undefined);
 const after = <T>(ms: number, value: T) => new Promise<T>((resolve) => setTimeout(() => resolve(value), ms));
-
-/** How a wait has ended so far. */
-function watch(work: Promise<unknown>): { end?: unknown } {
-  const seen: { end?: unknown } = {};
-  work.then(
-    (value) => (seen.end = value),
-    (error: { code: string }) => (seen.end = error.code),
-  );
-  return seen;
-}
 
 describe('The patience of one call with the ledger', () => {
   beforeEach(() => {

@@ -33,6 +33,18 @@ function setUp(weather = FAIR) {
   return { time, sky, database, instance, stored, call };
 }
 
+/** A server that is told to stop as the database goes away under three calls that a flush has just taken. */
+async function stoppedWithCallsOnTheirWay(): Promise<ReturnType<typeof setUp>> {
+  const world = setUp();
+  void world.instance.start();
+  await world.time.runUntil(1_000);
+  world.call(3);
+  await world.time.runUntil(FLUSH_DUE_MS + 1);
+  world.sky.weather = AWAY;
+  void world.instance.shutDown();
+  return world;
+}
+
 describe('the flush', () => {
   it('is due once an interval, and its totals are adopted', async () => {
     const { time, instance, stored, call } = setUp();
@@ -99,13 +111,7 @@ describe('the flush', () => {
   });
 
   it('waits on shutdown for what is on its way already, and says what became of it', async () => {
-    const { time, sky, instance, stored, call } = setUp();
-    void instance.start();
-    await time.runUntil(1_000);
-    call(3);
-    await time.runUntil(FLUSH_DUE_MS + 1);
-    sky.weather = AWAY;
-    void instance.shutDown();
+    const { time, instance, stored } = await stoppedWithCallsOnTheirWay();
     await time.runUntil(FLUSH_DUE_MS + 4_900);
     expect([instance.hadLastFlush, instance.isDegraded, stored()]).toEqual([false, true, 0]);
     await time.runUntil(FLUSH_DUE_MS + 5_100);
@@ -114,13 +120,7 @@ describe('the flush', () => {
   });
 
   it('stores on shutdown what was on its way when the database went away for a moment', async () => {
-    const { time, sky, database, instance, stored, call } = setUp();
-    void instance.start();
-    await time.runUntil(1_000);
-    call(3);
-    await time.runUntil(FLUSH_DUE_MS + 1);
-    sky.weather = AWAY;
-    void instance.shutDown();
+    const { time, sky, database, instance, stored } = await stoppedWithCallsOnTheirWay();
     await time.runUntil(FLUSH_DUE_MS + 2_500);
     sky.weather = FAIR;
     await time.runUntil(FLUSH_DUE_MS + 10_000);
