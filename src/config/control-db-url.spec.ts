@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { describeControlDb, parseControlDbUrl } from './control-db-url.js';
+import { describeControlDb, fromAnywhere, parseControlDbUrl } from './control-db-url.js';
 
 function optionsOf(text: string) {
   const parsed = parseControlDbUrl(text);
@@ -119,5 +119,11 @@ describe('the URL of the control database', () => {
     );
     expect(describeControlDb(optionsOf('mysql://Zq1:Zq2@h/x?ssl=true'))).toBe('mysql://h:3306/x');
     expect(describeControlDb(optionsOf('postgres://Zq1:Zq2@[::1]/x'))).toBe('postgres://[::1]:5432/x');
+  });
+
+  it('names a file by its whole path to whoever is elsewhere, and nothing else otherwise than it is', () => {
+    expect(fromAnywhere(optionsOf('sqlite:./data/x.db'))).toEqual({ dialect: 'sqlite', path: resolve('data', 'x.db') });
+    for (const text of ['sqlite:/var/x.db', 'sqlite::memory:', 'mysql://h/x?ssl=true'])
+      expect(fromAnywhere(optionsOf(text))).toEqual(optionsOf(text));
   });
 });
